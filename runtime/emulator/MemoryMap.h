@@ -1,0 +1,154 @@
+//===- MemoryMap.h - What the device knows about host memory --------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Global memory of the software device is the host's own memory. This map says
+// which addresses a kernel may touch: for any address it names the allocation
+// around it, from the best source that knows one.
+//
+//   1. allocations of the device itself (hipMalloc, code objects, kernel
+//      arguments), which lie between redzones and stay known after being freed;
+//   2. host memory registered with hipHostRegister;
+//   3. ranges that a caller announces for its launches (Wavetile's runtime
+//      announces the tensors it passes);
+//   4. the process's mappings, whose bounds say little ("bounds unknown").
+//
+// Promises: every member may be called from any thread. An `Allocation` that
+// `find` returned stays right until `generation()` changes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_MEMORYMAP_H
+#define WAVETILE_RUNTIME_EMULATOR_MEMORYMAP_H
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace wavetile::device {
+
+/// Who told us the bounds, best first.
+enum class BoundsSource : uint8_t { Device, Registered, Announced, Mapping };
+
+/// One run of addresses [begin, end) with the same rules.
+struct Allocation {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  BoundsSource source = BoundsSource::Mapping;
+  bool writable = true;
+  /// Freed by the client; kept to say so. Nothing may access it.
+  bool freed = false;
+  /// Names it to `MemoryMap::name`.
+  uint32_t identifier = 0;
+
+  uint64_t size() const { return end - begin; }
+
+  bool contains(uint64_t address, uint64_t bytes) const {
+    return address >= begin && address <= end && bytes <= end - address;
+  }
+
+  /// Whether a load of `bytes` at `address` is in order. A load that starts inside may run over the
+  /// end within its own aligned block of 4, 8 or 16 bytes: compilers widen loads that way, and such
+  /// a block cannot straddle a page.
+  bool allowsLoad(uint64_t address, uint64_t bytes) const {
+    if (contains(address, bytes))
+      return true;
+    if (address < begin || address >= end)
+      return false;
+    uint64_t block = bytes <= 4 ? 4 : bytes <= 8 ? 8 : 16;
+    uint64_t blockAfterEnd = (end + block - 1) / block * block;
+    bool startsInLastBlock = bytes > block || address / block == (end - 1) / block;
+    return startsInLastBlock && address + bytes <= blockAfterEnd;
+  }
+};
+
+/// See the top of the file.
+class MemoryMap {
+public:
+  /// The allocation that holds `address`, also a freed one. Nothing if no memory is mapped there.
+  std::optional<Allocation> find(uint64_t address) const;
+
+  /// The allocation, from sources 1 to 3, whose end or begin is nearest to `address`: for reports.
+  std::optional<Allocation> nearest(uint64_t address) const;
+
+  /// Changes whenever an answer of `find` may have become wrong.
+  uint64_t generation() const { return currentGeneration.load(std::memory_order_acquire); }
+
+  /// The name given to the allocation with this identifier ("hipMalloc #3", "x"). Empty for memory
+  /// of which only the mapping is known and which is no file.
+  std::string name(uint32_t identifier) const;
+
+  /// Adds memory of source 1 or 2. It must not overlap another of these. Gives its identifier.
+  uint32_t add(uint64_t begin, uint64_t bytes, BoundsSource source, std::string name,
+               bool writable = true);
+
+  /// Marks the allocation that begins at `begin` as freed; `forget` must follow before its memory
+  /// goes back to the host.
+  void markFreed(uint64_t begin);
+
+  /// Removes the allocation of source 1 or 2 that begins at `begin`.
+  void forget(uint64_t begin);
+
+  /// The allocation of source 1 or 2 that holds `address`.
+  std::optional<Allocation> findKnown(uint64_t address) const;
+
+  /// Whether [begin, begin + bytes) touches an allocation of source 1 or 2.
+  bool overlapsKnown(uint64_t begin, uint64_t bytes) const;
+
+  /// Announces a range (source 3). Ranges may overlap and may be announced more than once: an
+  /// access is in order if it lies in their union, and each announcement wants its own retraction.
+  void announce(uint64_t begin, uint64_t bytes, std::string_view name);
+
+  /// Takes back one announcement of exactly this range. False if there is none.
+  bool retract(uint64_t begin, uint64_t bytes);
+
+  /// Whether the process has all of [begin, begin + bytes) mapped and readable now.
+  bool isMapped(uint64_t begin, uint64_t bytes) const;
+
+  /// The host may have changed its mappings: read them again when next needed. Called at the start
+  /// of each launch.
+  void expireMappings();
+
+private:
+  struct Announcement {
+    uint64_t begin;
+    uint64_t end;
+    uint32_t count;
+    uint32_t identifier;
+  };
+
+  std::optional<Allocation> findAnnounced(uint64_t address) const;
+  std::optional<Allocation> findMapping(uint64_t address) const;
+  void readMappingsIfStale() const;
+  void bump() { currentGeneration.fetch_add(1, std::memory_order_acq_rel); }
+
+  mutable std::shared_mutex mutex;
+  std::atomic<uint64_t> currentGeneration{1};
+  /// Sources 1 and 2 by begin address; disjoint.
+  std::map<uint64_t, Allocation> known;
+  /// Source 3, sorted by begin and then end.
+  std::vector<Announcement> announcements;
+  /// Names of sources 1 and 2 go with their allocation; those of announcements are few and stay.
+  std::unordered_map<uint32_t, std::string> names;
+  std::map<std::string, uint32_t, std::less<>> announcedNames;
+  uint32_t nextIdentifier = 1;
+
+  mutable std::mutex mappingMutex;
+  mutable bool mappingsFresh = false;
+  mutable std::vector<Allocation> mappings;
+  mutable std::vector<std::string> mappingNames;
+};
+
+} // namespace wavetile::device
+
+#endif // WAVETILE_RUNTIME_EMULATOR_MEMORYMAP_H
