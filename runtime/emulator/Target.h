@@ -1,0 +1,51 @@
+//===- Target.h - The GPUs that the software device poses as ---------------------------------===//
+//
+// One row a GPU. Code of the device asks for a feature, never for a name.
+//
+//===------------------------------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_TARGET_H
+#define WAVETILE_RUNTIME_EMULATOR_TARGET_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+
+namespace wavetile::device {
+
+/// Families whose instruction formats are the same, bit for bit.
+enum class Encoding : uint8_t { Gfx9, Gfx11 };
+
+/// The 8-bit floating point formats that conversions and matrix instructions work with.
+enum class Float8 : uint8_t { None, Fnuz, Ocp };
+
+struct TargetDescription {
+  const char *name;
+  const char *marketingName;
+  Encoding encoding;
+  Float8 float8;
+  uint32_t waveSize;
+  uint32_t ldsBytes;        ///< Of a workgroup.
+  uint32_t vgprCount;       ///< Architectural VGPRs of a wave.
+  uint32_t agprCount;
+  uint32_t computeUnits;
+  uint32_t clockKHz;
+  uint32_t memoryClockKHz;
+  uint32_t memoryBusBits;
+  uint32_t l2Bytes;
+  uint64_t memoryBytes;
+  uint32_t maxThreadsPerComputeUnit;
+  /// 16-bit results clear the other half of their register; otherwise they keep it.
+  bool clearsHighHalf;
+};
+
+/// The row of \p name ("gfx950"; a feature suffix such as ":sramecc+" is ignored), or null.
+const TargetDescription *findTarget(llvm::StringRef name);
+
+/// All rows.
+llvm::ArrayRef<TargetDescription> targets();
+
+} // namespace wavetile::device
+
+#endif // WAVETILE_RUNTIME_EMULATOR_TARGET_H
