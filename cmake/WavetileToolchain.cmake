@@ -1,0 +1,15 @@
+# Chooses the compiler before project() looks for one: LLVM's own clang, unless the user names
+# another with CC and CXX or on the command line.
+list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
+list(APPEND CMAKE_PREFIX_PATH ${WAVETILE_LLVM_ROOT})
+
+if(NOT CMAKE_C_COMPILER AND NOT DEFINED ENV{CC} AND EXISTS ${WAVETILE_LLVM_ROOT}/bin/clang)
+  set(CMAKE_C_COMPILER ${WAVETILE_LLVM_ROOT}/bin/clang)
+endif()
+if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX} AND EXISTS ${WAVETILE_LLVM_ROOT}/bin/clang++)
+  set(CMAKE_CXX_COMPILER ${WAVETILE_LLVM_ROOT}/bin/clang++)
+endif()
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+endif()

@@ -1,0 +1,26 @@
+"""lit tests: one folder per area, one file per pass or lowering, checked by FileCheck.
+
+Run them with `lit -v build/tests/lit`, or one with
+`lit -v build/tests/lit --filter peel-tails`. Tools: everything in build/bin by its name, and
+LLVM's FileCheck, not, split-file, llvm-mc, llvm-objdump, llvm-readelf, llvm-dwarfdump.
+"""
+
+import os
+
+import lit.formats
+
+config.name = "Wavetile"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".py"]
+config.excludes = ["Inputs", "lit.cfg.py", "lit.site.cfg.py"]
+config.test_source_root = os.path.join(config.wavetile_source, "tests", "lit")
+config.test_exec_root = os.path.join(config.wavetile_build, "tests", "lit")
+
+tools = os.path.join(config.wavetile_build, "bin")
+config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ["PATH"]])
+config.environment["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions.append(("%source", config.wavetile_source))
