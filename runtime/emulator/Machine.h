@@ -1,14 +1,21 @@
-//===- Machine.h - The software device's processor, seen from outside ------------------------===//
+//===- Machine.h - The device's processor, seen from outside --------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 //
 // What this header promises: given the bytes of a code object's .text, the description of a kernel
 // and a launch, `run` executes the AMDGPU machine code on the CPU and gives the results that the
 // named GPU would give. Every memory access is checked before it is made; what is wrong comes back
 // as a Fault, and the process lives on. Nothing here knows HIP: `hip/` turns HIP calls into these.
 //
-//===------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef WAVETILE_RUNTIME_EMULATOR_MACHINE_H
 #define WAVETILE_RUNTIME_EMULATOR_MACHINE_H
+
+#include "runtime/emulator/MemoryMap.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -24,27 +31,6 @@
 namespace wavetile::device {
 
 struct TargetDescription;
-
-/// One range of global memory that a kernel may touch.
-struct Allocation {
-  uint64_t begin = 0;
-  uint64_t end = 0;
-  /// What a report calls it: "hipMalloc #3", "argument 1 of softmax", "code object".
-  std::string name;
-  /// False for memory that is only known to be mapped: an overrun inside it cannot be seen.
-  bool boundsKnown = true;
-  /// True for memory that a kernel must not write (code, constants).
-  bool readOnly = false;
-};
-
-/// Global memory as the device sees it. Implemented by the HIP side; pointers that `find` returns
-/// stay valid and unchanged for the launch in which they were asked for.
-class MemoryMap {
-public:
-  virtual ~MemoryMap() = default;
-  /// The allocation that holds the byte at \p address, or null.
-  virtual const Allocation *find(uint64_t address) const = 0;
-};
 
 /// What the amdhsa kernel descriptor says, already taken apart.
 struct KernelDescriptor {

@@ -1,4 +1,9 @@
-//===- Target.cpp ------------------------------------------------------------------------------===//
+//===- Target.cpp - The table of GPUs -------------------------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/emulator/Target.h"
 

@@ -1,8 +1,13 @@
-//===- Target.h - The GPUs that the software device poses as ---------------------------------===//
+//===- Target.h - The GPUs that the software device poses as --------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 //
 // One row a GPU. Code of the device asks for a feature, never for a name.
 //
-//===------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef WAVETILE_RUNTIME_EMULATOR_TARGET_H
 #define WAVETILE_RUNTIME_EMULATOR_TARGET_H
