@@ -1,0 +1,321 @@
+//===- TileOps.cpp - Verifiers and syntax of tile operations ----*- C++ -*-===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/Tile.h"
+
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace wavetile;
+using namespace wavetile::tile;
+
+#define GET_OP_CLASSES
+#include "ir/TileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Shared checks
+//===----------------------------------------------------------------------===//
+
+/// Checks that two tile types agree in sizes and names (not in element type or
+/// layout).
+static LogicalResult checkSameShape(Operation *op, RankedTensorType actual,
+                                    RankedTensorType expected, const Twine &what) {
+  if (actual.getShape() != expected.getShape() || getDimNames(actual) != getDimNames(expected))
+    return op->emitOpError() << what << " must have the shape of "
+                             << withElementType(expected, actual.getElementType()) << ", not "
+                             << actual;
+  return success();
+}
+
+static LogicalResult checkAxis(Operation *op, int64_t axis, int64_t count) {
+  if (axis < 0 || axis >= count)
+    return op->emitOpError() << "axis " << axis << " is not in [0, " << count << ")";
+  return success();
+}
+
+/// Checks what loads and stores share.
+static LogicalResult checkAccess(Operation *op, RankedTensorType tile, ViewType view,
+                                 size_t offsetCount, size_t extentCount, ArrayRef<int64_t> dims,
+                                 std::optional<ArrayRef<bool>> inBounds) {
+  if (tile.getElementType() != view.getElementType())
+    return op->emitOpError() << "tile of " << tile.getElementType() << " in a view of "
+                             << view.getElementType();
+  if (offsetCount != size_t(view.getRank()) || dims.size() != size_t(view.getRank()))
+    return op->emitOpError() << "needs one offset and one entry of dims for each of the "
+                             << view.getRank() << " dimensions of the view";
+  if (extentCount != size_t(tile.getRank()))
+    return op->emitOpError() << "needs one extent for each of the " << tile.getRank()
+                             << " dimensions of the tile";
+  int64_t next = 0;
+  for (int64_t dim : dims) {
+    if (dim == -1)
+      continue;
+    if (dim != next++)
+      return op->emitOpError("dims must name each dimension of the tile once, in order");
+  }
+  if (next != tile.getRank())
+    return op->emitOpError("dims must name each dimension of the tile once, in order");
+  if (inBounds && inBounds->size() != size_t(tile.getRank()))
+    return op->emitOpError("in_bounds needs one entry for each dimension of the tile");
+  return success();
+}
+
+static std::optional<ArrayRef<bool>> optionalArray(DenseBoolArrayAttr attr) {
+  return attr ? std::optional<ArrayRef<bool>>(attr.asArrayRef()) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels and loops
+//===----------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
+                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+LogicalResult KernelOp::verify() {
+  if (!getFunctionType().getResults().empty())
+    return emitOpError("has results; kernels store them");
+  if (getBody().getArgumentTypes() != TypeRange(getFunctionType().getInputs()))
+    return emitOpError("body arguments differ from the function type");
+  for (Type type : getFunctionType().getInputs())
+    if (!isa<PointerType, IndexType, Float32Type, Float64Type>(type))
+      return emitOpError() << "argument of type " << type
+                           << "; expected a pointer, index, f32 or f64";
+  return success();
+}
+
+LogicalResult ParallelOp::verify() {
+  unsigned count = getNumDims();
+  if (getLower().size() != count || getUpper().size() != count)
+    return emitOpError("needs a lower and an upper bound for each name");
+  if (getBody().getNumArguments() != 2 * count ||
+      !llvm::all_of(getBody().getArgumentTypes(), llvm::IsaPred<IndexType>))
+    return emitOpError("body needs a begin and an extent of type index for each name");
+  if (auto sizes = getBlockSizes()) {
+    if (sizes->size() != count)
+      return emitOpError("needs a block size for each name");
+    if (llvm::any_of(*sizes, [](int64_t size) { return size <= 0; }))
+      return emitOpError("block sizes must be positive");
+  }
+  if (!cast<YieldOp>(getBody().front().getTerminator()).getValues().empty())
+    return emitOpError("body yields values; a top-level loop carries none");
+  return success();
+}
+
+YieldOp ForOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
+
+LogicalResult ForOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 2 + getInits().size() || !getBegin().getType().isIndex() ||
+      !getExtent().getType().isIndex())
+    return emitOpError("body needs a begin and an extent of type index, then the carried values");
+  if (ValueRange(getCarried()).getTypes() != getInits().getTypes())
+    return emitOpError("body arguments and initial values differ in type");
+  if (getYield().getValues().getTypes() != getInits().getTypes())
+    return emitOpError("yielded and initial values differ in type");
+  if (getBlockSize() && *getBlockSize() <= 0)
+    return emitOpError("block size must be positive");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult ViewOp::verify() {
+  if (getPointer().getType().getElementType() != getType().getElementType())
+    return emitOpError("pointer and view differ in element type");
+  if (getSizes().size() != size_t(getType().getRank()) || getStrides().size() != getSizes().size())
+    return emitOpError("needs one size and one stride for each dimension of the view");
+  return success();
+}
+
+LogicalResult ScratchOp::verify() {
+  if (getSizes().size() != size_t(getType().getRank()))
+    return emitOpError("needs one size for each dimension of the view");
+  return success();
+}
+
+void LoadOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getViewMutable());
+}
+
+void StoreOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Write::get(), &getViewMutable());
+}
+
+LogicalResult LoadOp::verify() {
+  for (std::optional<TypedAttr> value : {getPad(), getBeyond()})
+    if (value && value->getType() != getType().getElementType())
+      return emitOpError() << "value " << *value << " for a tile of "
+                           << getType().getElementType();
+  return checkAccess(*this, getType(), getView().getType(), getOffsets().size(),
+                     getExtents().size(), getDims(), optionalArray(getInBoundsAttr()));
+}
+
+LogicalResult StoreOp::verify() {
+  return checkAccess(*this, getValue().getType(), getView().getType(), getOffsets().size(),
+                     getExtents().size(), getDims(), optionalArray(getInBoundsAttr()));
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+LogicalResult FullOp::verify() {
+  if (getValue().getType() != getType().getElementType())
+    return emitOpError("value and element type differ");
+  return success();
+}
+
+LogicalResult IotaOp::verify() {
+  if (getType().getRank() != 1 || !getType().getElementType().isIntOrIndex())
+    return emitOpError("result must be a one-dimensional tile of integers");
+  return success();
+}
+
+LogicalResult ExpandDimsOp::verify() {
+  if (failed(checkAxis(*this, getAxis(), getType().getRank())))
+    return failure();
+  if (getSource().getType().getElementType() != getType().getElementType())
+    return emitOpError("source and result differ in element type");
+  return checkSameShape(*this, getType(), insertUnitDim(getSource().getType(), getAxis()),
+                        "result");
+}
+
+LogicalResult SqueezeDimsOp::verify() {
+  RankedTensorType source = getSource().getType();
+  if (failed(checkAxis(*this, getAxis(), source.getRank())))
+    return failure();
+  if (source.getDimSize(getAxis()) != 1)
+    return emitOpError() << "dimension " << getAxis() << " of " << source << " has not size one";
+  if (source.getElementType() != getType().getElementType())
+    return emitOpError("source and result differ in element type");
+  return checkSameShape(*this, getType(), dropDim(source, getAxis()), "result");
+}
+
+LogicalResult BroadcastOp::verify() {
+  RankedTensorType source = getSource().getType();
+  if (source.getRank() != getType().getRank())
+    return emitOpError("source and result must have the same rank; use tile.expand_dims");
+  if (source.getElementType() != getType().getElementType())
+    return emitOpError("source and result differ in element type");
+  for (int64_t dim = 0; dim < source.getRank(); ++dim) {
+    if (source.getDimSize(dim) == 1)
+      continue;
+    if (source.getDimSize(dim) != getType().getDimSize(dim) ||
+        getDimName(source, dim) != getDimName(getType(), dim))
+      return emitOpError() << "dimension " << dim << " is neither of size one nor that of the result";
+  }
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  RankedTensorType source = getSource().getType();
+  ArrayRef<int64_t> permutation = getPermutation();
+  if (!isPermutationVector(permutation) || permutation.size() != size_t(source.getRank()))
+    return emitOpError("needs a permutation of the source's dimensions");
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> shape;
+  for (int64_t dim : permutation) {
+    shape.push_back(source.getDimSize(dim));
+    names.push_back(getDimName(source, dim));
+  }
+  return checkSameShape(*this, getType(), getTileType(shape, source.getElementType(), names),
+                        "result");
+}
+
+//===----------------------------------------------------------------------===//
+// Combining elements
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReduceOp::verify() {
+  RankedTensorType source = getSource().getType();
+  if (failed(checkAxis(*this, getAxis(), source.getRank())))
+    return failure();
+  Type element = source.getElementType();
+  bool logical = getKind() == ReductionKind::And || getKind() == ReductionKind::Or;
+  if (logical && !element.isInteger())
+    return emitOpError() << "of kind and/or needs integers, not " << element;
+  if (getType().getElementType() != element)
+    return emitOpError("source and result differ in element type");
+  return checkSameShape(*this, getType(), dropDim(source, getAxis()), "result");
+}
+
+LogicalResult ArgReduceOp::verify() {
+  RankedTensorType source = getSource().getType();
+  if (failed(checkAxis(*this, getAxis(), source.getRank())) ||
+      failed(checkSameShape(*this, getIndices().getType(), source, "indices")) ||
+      failed(checkSameShape(*this, getValue().getType(), dropDim(source, getAxis()), "value")) ||
+      failed(checkSameShape(*this, getIndex().getType(), dropDim(source, getAxis()), "index")))
+    return failure();
+  if (getValue().getType().getElementType() != source.getElementType() ||
+      getIndex().getType().getElementType() != getIndices().getType().getElementType())
+    return emitOpError("results must have the element types of the operands");
+  if (!getIndices().getType().getElementType().isIntOrIndex())
+    return emitOpError("indices must be integers");
+  return success();
+}
+
+LogicalResult FillBeyondOp::verify() {
+  if (getValue().getType() != getType().getElementType())
+    return emitOpError() << "value " << getValue() << " for a tile of "
+                         << getType().getElementType();
+  return checkAxis(*this, getAxis(), getType().getRank());
+}
+
+LogicalResult DotOp::verify() {
+  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(), result = getType();
+  if (lhs.getRank() != 2 || rhs.getRank() != 2 || result.getRank() != 2)
+    return emitOpError("operands must have two dimensions");
+  auto agree = [](RankedTensorType a, unsigned i, RankedTensorType b, unsigned j) {
+    return a.getDimSize(i) == b.getDimSize(j) && getDimName(a, i) == getDimName(b, j);
+  };
+  if (!agree(lhs, 1, rhs, 0))
+    return emitOpError() << "K differs between " << lhs << " and " << rhs;
+  if (!agree(lhs, 0, result, 0) || !agree(rhs, 1, result, 1))
+    return emitOpError() << "M or N differs between the operands and " << result;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Staging and layouts
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkStaged(Operation *op, RankedTensorType tile, StagingType staging) {
+  if (tile.getShape() != staging.getShape() || tile.getElementType() != staging.getElementType())
+    return op->emitOpError() << "tile " << tile << " does not fit " << staging;
+  return success();
+}
+
+LogicalResult StageStoreOp::verify() {
+  return checkStaged(*this, getValue().getType(), getStaging().getType());
+}
+
+LogicalResult StageLoadOp::verify() {
+  return checkStaged(*this, getType(), getStaging().getType());
+}
+
+LogicalResult ConvertLayoutOp::verify() {
+  if (getSource().getType().getElementType() != getType().getElementType())
+    return emitOpError("source and result differ in element type");
+  if (getSource().getType().getShape() != getType().getShape())
+    return emitOpError("source and result differ in shape");
+  return success();
+}
