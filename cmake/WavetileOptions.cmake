@@ -24,6 +24,10 @@ else()
   add_link_options(-fuse-ld=lld)
 endif()
 
+add_link_options(-Wl,--as-needed)
+# Installed tools find libMLIR, which is not on the loader's path.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+
 # Debian's LLVM is not instrumented, so checks that follow an object into LLVM stay off: `vptr`
 # (needs type information on both sides) and container overflow across the boundary.
 set(WAVETILE_SANITIZE_FLAGS "")
