@@ -19,9 +19,10 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_CODEOBJECT_H
 #define WAVETILE_RUNTIME_EMULATOR_CODEOBJECT_H
 
+#include "runtime/emulator/Machine.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/AMDHSAKernelDescriptor.h"
 #include "llvm/Support/Error.h"
 
 #include <array>
@@ -32,13 +33,7 @@
 #include <string>
 #include <vector>
 
-namespace llvm {
-class DWARFContext;
-} // namespace llvm
-
 namespace wavetile::device {
-
-class MemoryMap;
 
 /// What fills a piece of the kernel argument block.
 enum class ArgumentKind : uint8_t {
@@ -79,21 +74,18 @@ struct ArgumentInfo {
 /// One kernel of a code object.
 struct KernelInfo {
   std::string name;
-  llvm::amdhsa::kernel_descriptor_t descriptor;
-  /// Host address of the descriptor and of the first instruction.
-  uint64_t descriptorAddress = 0;
-  uint64_t entryAddress = 0;
+  KernelDescriptor descriptor;
+  /// Host addresses [codeBegin, codeEnd) of the kernel's own instructions, the preamble that loads
+  /// preloaded arguments included.
+  uint64_t codeBegin = 0;
+  uint64_t codeEnd = 0;
 
   std::vector<ArgumentInfo> arguments;
-  uint32_t kernargSize = 0;
   uint32_t kernargAlignment = 0;
   /// Bytes from the start of the block to the end of the last argument that a caller gives.
   uint32_t explicitKernargSize = 0;
 
-  uint32_t fixedLdsSize = 0;
-  uint32_t privateSegmentSize = 0;
   bool usesDynamicStack = false;
-  uint32_t waveSize = 0;
   uint32_t maxFlatWorkgroupSize = 0;
   std::optional<std::array<uint32_t, 3>> requiredWorkgroupSize;
   uint32_t sgprCount = 0;
@@ -140,9 +132,8 @@ public:
   llvm::ArrayRef<SymbolInfo> symbols() const { return symbolList; }
   const SymbolInfo *findVariable(llvm::StringRef name) const;
 
-  /// The executable segments, in memory.
-  llvm::ArrayRef<llvm::ArrayRef<uint8_t>> textSegments() const { return text; }
-  bool isCode(uint64_t address) const;
+  /// The executable bytes in memory, from the first executable segment to the last.
+  llvm::ArrayRef<uint8_t> text() const { return textBytes; }
 
   /// Add to an address of the file to get the one in memory.
   uint64_t loadBias() const { return bias; }
@@ -164,12 +155,12 @@ private:
   std::vector<uint8_t> file;
   std::unique_ptr<Image> image;
   uint64_t bias = 0;
-  std::vector<llvm::ArrayRef<uint8_t>> text;
+  llvm::ArrayRef<uint8_t> textBytes;
   std::vector<KernelInfo> kernelList;
   std::vector<SymbolInfo> symbolList;
 
   struct DebugInfo;
-  mutable std::once_flag debugInfoOnce;
+  mutable std::mutex debugInfoMutex;
   mutable std::unique_ptr<DebugInfo> debugInfo;
 };
 

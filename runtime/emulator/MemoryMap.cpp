@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <tuple>
 
@@ -18,23 +20,42 @@ using namespace wavetile::device;
 /// Identifiers of mappings are their index with this bit set; they need no entry in `names`.
 static constexpr uint32_t mappingBit = 0x80000000u;
 
-/// Bytes between `address` and the allocation; 0 inside.
-static uint64_t distance(const Allocation &allocation, uint64_t address) {
-  if (address < allocation.begin)
-    return allocation.begin - address;
-  return address < allocation.end ? 0 : address - allocation.end + 1;
+/// Bytes between `address` and the range; 0 inside.
+static uint64_t distance(uint64_t begin, uint64_t end, uint64_t address) {
+  if (address < begin)
+    return begin - address;
+  return address < end ? 0 : address - end + 1;
 }
 
 std::optional<Allocation> MemoryMap::find(uint64_t address) const {
+  // The gap between better known ranges around `address`: all that a mapping may answer for.
+  uint64_t gapBegin = 0, gapEnd = UINT64_MAX;
   {
     std::shared_lock lock(mutex);
     auto after = known.upper_bound(address);
-    if (after != known.begin() && std::prev(after)->second.contains(address, 1))
-      return std::prev(after)->second;
+    if (after != known.begin() && std::prev(after)->second.contains(address, 1)) {
+      const Allocation &allocation = std::prev(after)->second;
+      return allocation.freed ? std::nullopt : std::optional(allocation);
+    }
     if (auto announced = findAnnounced(address))
       return announced;
+    if (!announcements.empty() || unknownRefused)
+      return std::nullopt;
+    if (after != known.begin()) {
+      const Allocation &before = std::prev(after)->second;
+      gapBegin = before.end + before.guard;
+    }
+    if (after != known.end())
+      gapEnd = after->second.begin - after->second.guard;
+    if (address < gapBegin || address >= gapEnd)
+      return std::nullopt;
   }
-  return findMapping(address);
+  std::optional<Allocation> mapping = findMapping(address);
+  if (mapping) {
+    mapping->begin = std::max(mapping->begin, gapBegin);
+    mapping->end = std::min(mapping->end, gapEnd);
+  }
+  return mapping;
 }
 
 std::optional<Allocation> MemoryMap::findKnown(uint64_t address) const {
@@ -43,7 +64,6 @@ std::optional<Allocation> MemoryMap::findKnown(uint64_t address) const {
   if (after == known.begin())
     return std::nullopt;
   const Allocation &candidate = std::prev(after)->second;
-  // An allocation of no bytes is found by its own address.
   if (candidate.contains(address, 1) || candidate.begin == address)
     return candidate;
   return std::nullopt;
@@ -55,6 +75,8 @@ bool MemoryMap::overlapsKnown(uint64_t begin, uint64_t bytes) const {
   return after != known.begin() && std::prev(after)->second.end > begin;
 }
 
+/// The union of overlapping announcements around `address`, under the name of the first of them
+/// that holds it.
 std::optional<Allocation> MemoryMap::findAnnounced(uint64_t address) const {
   Allocation run;
   run.source = BoundsSource::Announced;
@@ -64,12 +86,10 @@ std::optional<Allocation> MemoryMap::findAnnounced(uint64_t address) const {
       if (found || range.begin > address)
         break;
       run.begin = range.begin;
-      run.end = range.end;
     }
     run.end = std::max(run.end, range.end);
-    if (address >= range.begin && address < range.end) {
-      if (!found)
-        run.identifier = range.identifier;
+    if (!found && address >= range.begin && address < range.end) {
+      run.identifier = range.identifier;
       found = true;
     }
   }
@@ -151,15 +171,36 @@ void MemoryMap::readMappingsIfStale() const {
 void MemoryMap::expireMappings() {
   std::lock_guard lock(mappingMutex);
   mappingsFresh = false;
-  bump();
+  changed();
+}
+
+void MemoryMap::refuseUnknown(bool refuse) {
+  std::lock_guard lock(mutex);
+  unknownRefused = refuse;
+  changed();
+}
+
+std::string MemoryMap::name(uint32_t identifier) const {
+  if (identifier & mappingBit) {
+    std::lock_guard lock(mappingMutex);
+    uint32_t index = identifier & ~mappingBit;
+    return index < mappingNames.size() ? mappingNames[index] : std::string();
+  }
+  std::shared_lock lock(mutex);
+  auto entry = names.find(identifier);
+  return entry == names.end() ? std::string() : entry->second;
 }
 
 std::optional<Allocation> MemoryMap::nearest(uint64_t address) const {
   std::shared_lock lock(mutex);
   std::optional<Allocation> best;
+  uint64_t bestDistance = UINT64_MAX;
   auto consider = [&](const Allocation &candidate) {
-    if (!best || distance(candidate, address) < distance(*best, address))
+    uint64_t d = distance(candidate.begin, candidate.end, address);
+    if (d < bestDistance) {
       best = candidate;
+      bestDistance = d;
+    }
   };
   auto after = known.upper_bound(address);
   if (after != known.begin())
@@ -177,37 +218,19 @@ std::optional<Allocation> MemoryMap::nearest(uint64_t address) const {
   return best;
 }
 
-std::string MemoryMap::name(uint32_t identifier) const {
-  if (identifier & mappingBit) {
-    std::lock_guard lock(mappingMutex);
-    uint32_t index = identifier & ~mappingBit;
-    return index < mappingNames.size() ? mappingNames[index] : std::string();
-  }
-  std::shared_lock lock(mutex);
-  auto entry = names.find(identifier);
-  return entry == names.end() ? std::string() : entry->second;
-}
-
-uint32_t MemoryMap::add(uint64_t begin, uint64_t bytes, BoundsSource source, std::string name,
-                        bool writable) {
+void MemoryMap::add(Allocation allocation, std::string name) {
   std::lock_guard lock(mutex);
-  Allocation allocation;
-  allocation.begin = begin;
-  allocation.end = begin + bytes;
-  allocation.source = source;
-  allocation.writable = writable;
   allocation.identifier = nextIdentifier++;
   names[allocation.identifier] = std::move(name);
-  known[begin] = allocation;
-  bump();
-  return allocation.identifier;
+  known[allocation.begin] = allocation;
+  changed();
 }
 
 void MemoryMap::markFreed(uint64_t begin) {
   std::lock_guard lock(mutex);
   if (auto entry = known.find(begin); entry != known.end())
     entry->second.freed = true;
-  bump();
+  changed();
 }
 
 void MemoryMap::forget(uint64_t begin) {
@@ -216,28 +239,26 @@ void MemoryMap::forget(uint64_t begin) {
     names.erase(entry->second.identifier);
     known.erase(entry);
   }
-  bump();
+  changed();
 }
 
 void MemoryMap::announce(uint64_t begin, uint64_t bytes, std::string_view name) {
   std::lock_guard lock(mutex);
-  Announcement wanted{begin, begin + bytes, 1, 0};
   auto key = [](const Announcement &a) { return std::tuple(a.begin, a.end); };
-  auto place = std::lower_bound(
-      announcements.begin(), announcements.end(), wanted,
-      [&](const Announcement &a, const Announcement &b) { return key(a) < key(b); });
-  if (place != announcements.end() && key(*place) == key(wanted)) {
+  std::tuple wanted(begin, begin + bytes);
+  auto place = std::lower_bound(announcements.begin(), announcements.end(), wanted,
+                                [&](const Announcement &a, const auto &b) { return key(a) < b; });
+  if (place != announcements.end() && key(*place) == wanted) {
     ++place->count;
     return;
   }
-  auto known = announcedNames.find(name);
-  if (known == announcedNames.end()) {
-    known = announcedNames.emplace(name, nextIdentifier++).first;
-    names[known->second] = name;
+  auto named = announcedNames.find(name);
+  if (named == announcedNames.end()) {
+    named = announcedNames.emplace(name, nextIdentifier++).first;
+    names[named->second] = name;
   }
-  wanted.identifier = known->second;
-  announcements.insert(place, wanted);
-  bump();
+  announcements.insert(place, {begin, begin + bytes, 1, named->second});
+  changed();
 }
 
 bool MemoryMap::retract(uint64_t begin, uint64_t bytes) {
@@ -247,7 +268,7 @@ bool MemoryMap::retract(uint64_t begin, uint64_t bytes) {
       continue;
     if (--place->count == 0) {
       announcements.erase(place);
-      bump();
+      changed();
     }
     return true;
   }

@@ -14,7 +14,9 @@
 //   2. host memory registered with hipHostRegister;
 //   3. ranges that a caller announces for its launches (Wavetile's runtime
 //      announces the tensors it passes);
-//   4. the process's mappings, whose bounds say little ("bounds unknown").
+//   4. the process's mappings, whose bounds say little ("bounds unknown"). They
+//      count only while nothing is announced, for who announces names all that
+//      its kernels may touch; and never under `refuseUnknown`.
 //
 // Promises: every member may be called from any thread. An `Allocation` that
 // `find` returned stays right until `generation()` changes.
@@ -26,6 +28,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -48,6 +51,8 @@ struct Allocation {
   bool writable = true;
   /// Freed by the client; kept to say so. Nothing may access it.
   bool freed = false;
+  /// Bytes on both sides that nothing may access either, unless an allocation of its own has them.
+  uint32_t guard = 0;
   /// Names it to `MemoryMap::name`.
   uint32_t identifier = 0;
 
@@ -75,22 +80,30 @@ struct Allocation {
 /// See the top of the file.
 class MemoryMap {
 public:
-  /// The allocation that holds `address`, also a freed one. Nothing if no memory is mapped there.
+  /// The allocation that holds `address`. Nothing if a kernel has no business there: not mapped,
+  /// freed, or in a guard.
   std::optional<Allocation> find(uint64_t address) const;
-
-  /// The allocation, from sources 1 to 3, whose end or begin is nearest to `address`: for reports.
-  std::optional<Allocation> nearest(uint64_t address) const;
 
   /// Changes whenever an answer of `find` may have become wrong.
   uint64_t generation() const { return currentGeneration.load(std::memory_order_acquire); }
 
-  /// The name given to the allocation with this identifier ("hipMalloc #3", "x"). Empty for memory
-  /// of which only the mapping is known and which is no file.
+  /// The name given to the allocation with this identifier ("hipMalloc #3", "x"); for a mapping the
+  /// file, or nothing.
   std::string name(uint32_t identifier) const;
 
-  /// Adds memory of source 1 or 2. It must not overlap another of these. Gives its identifier.
-  uint32_t add(uint64_t begin, uint64_t bytes, BoundsSource source, std::string name,
-               bool writable = true);
+  /// The allocation from sources 1 and 2 that holds `address`, or is empty and begins there; also a
+  /// freed one.
+  std::optional<Allocation> findKnown(uint64_t address) const;
+
+  /// The allocation from sources 1 to 3 that lies nearest to `address`, also a freed one: for
+  /// reports.
+  std::optional<Allocation> nearest(uint64_t address) const;
+
+  /// Whether [begin, begin + bytes) touches an allocation of source 1 or 2.
+  bool overlapsKnown(uint64_t begin, uint64_t bytes) const;
+
+  /// Adds memory of source 1 or 2 that overlaps no other of these. The identifier is set here.
+  void add(Allocation allocation, std::string name);
 
   /// Marks the allocation that begins at `begin` as freed; `forget` must follow before its memory
   /// goes back to the host.
@@ -98,12 +111,6 @@ public:
 
   /// Removes the allocation of source 1 or 2 that begins at `begin`.
   void forget(uint64_t begin);
-
-  /// The allocation of source 1 or 2 that holds `address`.
-  std::optional<Allocation> findKnown(uint64_t address) const;
-
-  /// Whether [begin, begin + bytes) touches an allocation of source 1 or 2.
-  bool overlapsKnown(uint64_t begin, uint64_t bytes) const;
 
   /// Announces a range (source 3). Ranges may overlap and may be announced more than once: an
   /// access is in order if it lies in their union, and each announcement wants its own retraction.
@@ -114,6 +121,9 @@ public:
 
   /// Whether the process has all of [begin, begin + bytes) mapped and readable now.
   bool isMapped(uint64_t begin, uint64_t bytes) const;
+
+  /// Refuses memory of which only the mapping is known.
+  void refuseUnknown(bool refuse);
 
   /// The host may have changed its mappings: read them again when next needed. Called at the start
   /// of each launch.
@@ -130,7 +140,7 @@ private:
   std::optional<Allocation> findAnnounced(uint64_t address) const;
   std::optional<Allocation> findMapping(uint64_t address) const;
   void readMappingsIfStale() const;
-  void bump() { currentGeneration.fetch_add(1, std::memory_order_acq_rel); }
+  void changed() { currentGeneration.fetch_add(1, std::memory_order_acq_rel); }
 
   mutable std::shared_mutex mutex;
   std::atomic<uint64_t> currentGeneration{1};
@@ -138,6 +148,7 @@ private:
   std::map<uint64_t, Allocation> known;
   /// Source 3, sorted by begin and then end.
   std::vector<Announcement> announcements;
+  bool unknownRefused = false;
   /// Names of sources 1 and 2 go with their allocation; those of announcements are few and stay.
   std::unordered_map<uint32_t, std::string> names;
   std::map<std::string, uint32_t, std::less<>> announcedNames;
