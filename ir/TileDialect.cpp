@@ -8,6 +8,7 @@
 #include "ir/Tile.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -42,8 +43,8 @@ void TileDialect::initialize() {
 //===----------------------------------------------------------------------===//
 
 static bool isKeyword(StringRef text) {
-  return !text.empty() && (isAlpha(text.front()) || text.front() == '_') &&
-         llvm::all_of(text, [](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '.'; });
+  return !text.empty() && (llvm::isAlpha(text.front()) || text.front() == '_') &&
+         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; });
 }
 
 Attribute DimsAttr::parse(AsmParser &parser, Type) {

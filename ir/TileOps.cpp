@@ -7,6 +7,7 @@
 
 #include "ir/Tile.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
 using namespace mlir;
@@ -72,31 +73,61 @@ static std::optional<ArrayRef<bool>> optionalArray(DenseBoolArrayAttr attr) {
 // Kernels and loops
 //===----------------------------------------------------------------------===//
 
-ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+template <typename Op>
+static ParseResult parseFunctionLike(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
                       function_interface_impl::VariadicFlag, std::string &) {
     return builder.getFunctionType(arguments, results);
   };
   return function_interface_impl::parseFunctionOp(
-      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
-      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+      parser, result, /*allowVariadic=*/false, Op::getFunctionTypeAttrName(result.name), buildType,
+      Op::getArgAttrsAttrName(result.name), Op::getResAttrsAttrName(result.name));
 }
 
-void KernelOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
-                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
-                                           getResAttrsAttrName());
+template <typename Op> static void printFunctionLike(OpAsmPrinter &printer, Op op) {
+  function_interface_impl::printFunctionOp(printer, op, /*isVariadic=*/false,
+                                           op.getFunctionTypeAttrName(), op.getArgAttrsAttrName(),
+                                           op.getResAttrsAttrName());
 }
 
-LogicalResult KernelOp::verify() {
-  if (!getFunctionType().getResults().empty())
-    return emitOpError("has results; kernels store them");
-  if (getBody().getArgumentTypes() != TypeRange(getFunctionType().getInputs()))
-    return emitOpError("body arguments differ from the function type");
-  for (Type type : getFunctionType().getInputs())
+template <typename Op> static LogicalResult verifyFunctionLike(Op op) {
+  if (!op.getFunctionType().getResults().empty())
+    return op.emitOpError("has results; kernels store them");
+  if (op.getBody().getArgumentTypes() != TypeRange(op.getFunctionType().getInputs()))
+    return op.emitOpError("body arguments differ from the function type");
+  for (Type type : op.getFunctionType().getInputs())
     if (!isa<PointerType, IndexType, Float32Type, Float64Type>(type))
-      return emitOpError() << "argument of type " << type
-                           << "; expected a pointer, index, f32 or f64";
+      return op.emitOpError() << "argument of type " << type
+                              << "; expected a pointer, index, f32 or f64";
+  return success();
+}
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseFunctionLike<KernelOp>(parser, result);
+}
+void KernelOp::print(OpAsmPrinter &printer) { printFunctionLike(printer, *this); }
+LogicalResult KernelOp::verify() { return verifyFunctionLike(*this); }
+
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseFunctionLike<ProgramOp>(parser, result);
+}
+void ProgramOp::print(OpAsmPrinter &printer) { printFunctionLike(printer, *this); }
+
+LogicalResult ProgramOp::verify() {
+  if (getWaves() <= 0)
+    return emitOpError("needs at least one wave");
+  return verifyFunctionLike(*this);
+}
+
+LogicalResult LaunchOp::verify() {
+  if (getGrid().empty() || getGrid().size() > 3)
+    return emitOpError("needs a grid of one to three dimensions");
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  auto program = module ? module.lookupSymbol<ProgramOp>(getProgram()) : ProgramOp();
+  if (!program)
+    return emitOpError() << "there is no program @" << getProgram();
+  if (program.getArgumentTypes() != getArguments().getTypes())
+    return emitOpError("arguments differ in type from those of the program");
   return success();
 }
 
@@ -143,12 +174,6 @@ LogicalResult ViewOp::verify() {
     return emitOpError("pointer and view differ in element type");
   if (getSizes().size() != size_t(getType().getRank()) || getStrides().size() != getSizes().size())
     return emitOpError("needs one size and one stride for each dimension of the view");
-  return success();
-}
-
-LogicalResult ScratchOp::verify() {
-  if (getSizes().size() != size_t(getType().getRank()))
-    return emitOpError("needs one size for each dimension of the view");
   return success();
 }
 
