@@ -1,0 +1,70 @@
+//===- OptimisationPipeline.cpp - LLVM passes for generated kernels -------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "backend_rocm/OptimisationPipeline.h"
+
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+using namespace wavetile::rocm;
+
+namespace {
+
+bool hasLoopCandidate(const llvm::Module &module) {
+  // A function of one block has no loop; most row kernels are that.
+  return llvm::any_of(module, [](const llvm::Function &function) { return function.size() > 1; });
+}
+
+llvm::FunctionPassManager functionPipeline(bool loops) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  if (loops) {
+    passes.addPass(llvm::SimplifyCFGPass());
+    llvm::LICMOptions motion;
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(motion),
+                                                         /*UseMemorySSA=*/true));
+    passes.addPass(llvm::GVNPass());
+    passes.addPass(llvm::InstCombinePass());
+  }
+  passes.addPass(llvm::EarlyCSEPass());
+  return passes;
+}
+
+} // namespace
+
+void wavetile::rocm::runOptimisationPipeline(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loopAnalyses;
+  llvm::FunctionAnalysisManager functionAnalyses;
+  llvm::CGSCCAnalysisManager graphAnalyses;
+  llvm::ModuleAnalysisManager moduleAnalyses;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(moduleAnalyses);
+  builder.registerCGSCCAnalyses(graphAnalyses);
+  builder.registerFunctionAnalyses(functionAnalyses);
+  builder.registerLoopAnalyses(loopAnalyses);
+  builder.crossRegisterProxies(loopAnalyses, functionAnalyses, graphAnalyses, moduleAnalyses);
+
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+  passes.addPass(
+      llvm::createModuleToFunctionPassAdaptor(functionPipeline(hasLoopCandidate(module))));
+  passes.run(module, moduleAnalyses);
+}
