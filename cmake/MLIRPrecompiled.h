@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The MLIR and LLVM headers that most translation units on MLIR include, compiled once. A file
 // still includes what it uses: this header only makes that cheap.
 #ifndef WAVETILE_CMAKE_MLIRPRECOMPILED_H

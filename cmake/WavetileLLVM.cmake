@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 # Finds LLVM, MLIR and lld. `LLVM` and `MLIR` (the shared libraries) and `lldELF`, `lldCommon`
 # then carry their include folders and definitions: a target that links them needs nothing else,
 # and one that does not link them cannot include their headers.

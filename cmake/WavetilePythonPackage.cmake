@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 # Lays out build/python/wavetile as an installed package is laid out, with links to the sources
 # and to what was built: `PYTHONPATH=build/python` is the package, always current. In it
 # `kernels` is the op library, `bin` the tools and `lib` the software device.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 # How a folder declares what it builds. Headers are included from the repository root
 # (`#include "ir/Layout.h"`), generated ones too (`#include "ir/TileOps.h.inc"`).
 #

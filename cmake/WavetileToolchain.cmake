@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 # Chooses the compiler before project() looks for one: LLVM's own clang, unless the user names
 # another with CC and CXX or on the command line.
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """`./dev bench [NAME...]`: runs the benchmarks named, or all of them.
 
 A benchmark is a module of this folder with a docstring, whose first line says what it measures,

@@ -1,4 +1,6 @@
-"""Links between pages lead somewhere: files and headings that exist. Web addresses are not tried."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Links between pages lead to files and headings that exist. Web addresses are not tried."""
 
 import re
 from pathlib import Path

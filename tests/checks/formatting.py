@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """clang-format and ruff have nothing to change.
 
 `python -m tests.checks.formatting --fix` is `./dev format`: it lets them, and adds missing licence

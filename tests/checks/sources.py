@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The files that the checks look at: what git tracks or would track."""
 
 import subprocess

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """lit tests: one folder per area, one file per pass or lowering, checked by FileCheck.
 
 Run them with `lit -v build/tests/lit`, or one with

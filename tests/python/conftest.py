@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""What all Python tests share: one printed seed, and the targets."""
+
+import hashlib
+import os
+import random
+from collections.abc import Iterator
+
+import hypothesis
+import pytest
+import torch
+
+TARGETS = ("gfx942", "gfx950", "gfx1150")
+
+SEED_VARIABLE = "WAVETILE_TEST_SEED"
+
+# A kernel's first compile is slow and later ones are not: no deadline per example.
+hypothesis.settings.register_profile("wavetile", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("wavetile")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Workers of pytest-xdist inherit the environment, and so the seed.
+    os.environ.setdefault(SEED_VARIABLE, str(random.SystemRandom().randrange(2**31)))
+    config.addinivalue_line("markers", "slow: left out by ./dev test --quick")
+
+
+def pytest_report_header() -> str:
+    return f"random data: {SEED_VARIABLE}={os.environ[SEED_VARIABLE]}"
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """This test's own seed, from the run's seed and the test's name; printed when it fails."""
+    text = f"{os.environ[SEED_VARIABLE]} {request.node.nodeid}"
+    value = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "little")
+    print(f"seed {value}; repeat with {SEED_VARIABLE}={os.environ[SEED_VARIABLE]}")
+    return value
+
+
+@pytest.fixture
+def generator(seed: int) -> torch.Generator:
+    """A CPU generator for a test's random data."""
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture(params=TARGETS)
+def target(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each target's name in turn."""
+    yield request.param
