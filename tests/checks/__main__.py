@@ -5,7 +5,7 @@
 import importlib
 import sys
 
-QUICK = ("formatting", "file_headers", "include_directions", "doc_links")
+QUICK = ("formatting", "file_headers", "include_directions", "doc_links", "generated_docs")
 
 
 def main(names: list[str]) -> int:

@@ -5,7 +5,6 @@
 import hashlib
 import os
 import random
-from collections.abc import Iterator
 
 import hypothesis
 import pytest
@@ -46,6 +45,6 @@ def generator(seed: int) -> torch.Generator:
 
 
 @pytest.fixture(params=TARGETS)
-def target(request: pytest.FixtureRequest) -> Iterator[str]:
+def target(request: pytest.FixtureRequest) -> str:
     """Each target's name in turn."""
-    yield request.param
+    return request.param
