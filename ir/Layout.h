@@ -1,12 +1,13 @@
-//===- Layout.h - Which element of a tile a lane or an LDS word holds --------------------*- C++ -*-===//
+//===- Layout.h - Which element of a tile a lane or an LDS word holds -*- C++ -*--===//
 //
 // Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 //
 // This file promises to be the only place that computes which element of a tile a lane owns. Vector
 // widths, reductions, conversions, the operand order of matrix instructions, swizzles and LDS
-// addresses are queries on the class `Layout` below. Bank conflicts are in ir/LDSBanks.h.
+// addresses are queries on the class `Layout` below. Bank conflicts are in ir/LdsBanks.h.
 //
 // What a layout is
 // ----------------
@@ -15,9 +16,10 @@
 //
 //     coordinates = atom(bits of the inputs) + repetition * atomShape
 //
-// *The atom* is linear over F2, the field of two elements, in which addition is XOR. A linear map is
-// fixed by its values at the powers of two, which are called bases. To evaluate it, XOR the bases of
-// the bits that are set in the input. An atom of 4 x 8 elements for 2 registers, 8 lanes and 2 waves:
+// *The atom* is linear over F2, the field of two elements, in which addition is XOR. A linear map
+// is fixed by its values at the powers of two, which are called bases. To evaluate it, XOR the
+// bases of the bits that are set in the input. An atom of 4 x 8 elements for 2 registers, 8 lanes
+// and 2 waves:
 //
 //     register=[[0, 1]]                     bit 0 of the register moves 1 along dimension 1
 //     lane=[[0, 2], [0, 4], [1, 0]]         lane 1 holds column 2, lane 2 column 4, lane 4 row 1
@@ -25,40 +27,42 @@
 //     shape=[4, 8]
 //
 // Register 1 of lane 5 in wave 1 holds [0, 1] ^ ([0, 2] ^ [1, 0]) ^ [2, 0] = [3, 3].
-// A basis of zeros means that the input bit moves nowhere: both values hold the same element, which is
-// replication. A basis with several bits set is a swizzle: an LDS layout with
-// offset=[[0, 1], [0, 2], [1, 1], [2, 2]] of shape [4, 4] stores row r with its columns XORed with r.
+// A basis of zeros means that the input bit moves nowhere: both values hold the same element, which
+// is replication. A basis with several bits set is a swizzle: an LDS layout with offset=[[0, 1],
+// [0, 2], [1, 1], [2, 2]] of shape [4, 4] stores row r with its columns XORed with r.
 //
-// *Repetition* carries the sizes that are no power of two. Every size is 2^p * q with q odd; the atom
-// covers 2^p, and q is the number of its repetitions along that dimension. A tile of [16, 192] is an
-// atom of [16, 64] taken 3 times along dimension 1. So two layouts of one shape always have the same
-// atom shape and the same repetition counts, and everything but the numbering of repetitions is linear
-// algebra. The register index (in LDS: the offset) is
+// *Repetition* carries the sizes that are no power of two. Every size is 2^p * q with q odd; the
+// atom covers 2^p, and q is the number of its repetitions along that dimension. A tile of [16, 192]
+// is an atom of [16, 64] taken 3 times along dimension 1. So two layouts of one shape always have
+// the same atom shape and the same repetition counts, and everything but the numbering of
+// repetitions is linear algebra. The register index (in LDS: the offset) is
 //
 //     repetition index * atom registers + atom register
 //
 // with repetitions enumerated row-major, the last dimension fastest, unless a layout names another
 // order (a transpose keeps the registers, so it permutes the order). Powers of two in a requested
 // repetition count always go into the atom: 12 repetitions become 2 more register bits and 3
-// repetitions. A tile of the shape above, with 4 registers, times 3 has 12 registers a lane: register 6
-// is repetition 1, atom register 2.
+// repetitions. A tile of the shape above, with 4 registers, times 3 has 12 registers a lane:
+// register 6 is repetition 1, atom register 2.
 //
-// A register layout covers its tile: every element has an owner. An LDS layout is a bijection between
-// offsets and elements. LDS layouts may have *padding* (after every `interval` elements, `amount`
-// elements stay unused) and several *buffers*. A buffer is a repetition along no dimension of the tile:
-// any count will do (three buffers), and the address grows by the padded size of the tile.
+// A register layout covers its tile: every element has an owner. An LDS layout is a bijection
+// between offsets and elements. LDS layouts may have *padding* (after every `interval` elements,
+// `amount` elements stay unused) and several *buffers*. A buffer is a repetition along no dimension
+// of the tile: any count will do (three buffers), and the address grows by the padded size of the
+// tile.
 //
 // The idea is that of "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using
 // F2" (arXiv 2505.23819); repetition, padding and buffers are ours.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef WAVETILE_IR_LAYOUT_H
 #define WAVETILE_IR_LAYOUT_H
 
+#include "ir/LinearMap.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -66,7 +70,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
 namespace llvm {
 class raw_ostream;
@@ -74,96 +77,12 @@ class raw_ostream;
 
 namespace wavetile {
 
-/// One integer per dimension of a tile.
-using Coordinates = llvm::SmallVector<int64_t, 4>;
-
-//===----------------------------------------------------------------------------------------------===//
-// LinearMap
-//===----------------------------------------------------------------------------------------------===//
-
-/// A linear map over F2 between two lists of dimensions whose sizes are powers of two. A point is
-/// given as one integer per dimension, or *packed* into 64 bits with dimension 0 lowest.
-class LinearMap {
-public:
-  LinearMap() = default;
-  /// The map that sends everything to zero; sizes are given as numbers of bits.
-  LinearMap(llvm::ArrayRef<unsigned> inputBits, llvm::ArrayRef<unsigned> outputBits);
-  static LinearMap identity(llvm::ArrayRef<unsigned> bits);
-
-  unsigned inputCount() const { return inputs.size(); }
-  unsigned outputCount() const { return outputs.size(); }
-  unsigned inputBits(unsigned input) const { return inputs[input]; }
-  unsigned outputBits(unsigned output) const { return outputs[output]; }
-  llvm::ArrayRef<unsigned> inputBits() const { return inputs; }
-  llvm::ArrayRef<unsigned> outputBits() const { return outputs; }
-  unsigned totalInputBits() const { return columns.size(); }
-  unsigned totalOutputBits() const;
-
-  /// The basis of one input bit: its image, packed or unpacked.
-  uint64_t column(unsigned input, unsigned bit) const { return columns[firstBit(input) + bit]; }
-  void setColumn(unsigned input, unsigned bit, uint64_t packedOutput);
-  Coordinates basis(unsigned input, unsigned bit) const { return unpackOutput(column(input, bit)); }
-  void setBasis(unsigned input, unsigned bit, llvm::ArrayRef<int64_t> coordinates);
-  /// All columns, in the order of packed input bits.
-  llvm::ArrayRef<uint64_t> allColumns() const { return columns; }
-
-  uint64_t applyPacked(uint64_t packedInput) const;
-  Coordinates apply(llvm::ArrayRef<int64_t> input) const;
-
-  uint64_t packInput(llvm::ArrayRef<int64_t> point) const { return pack(inputs, point); }
-  uint64_t packOutput(llvm::ArrayRef<int64_t> point) const { return pack(outputs, point); }
-  Coordinates unpackInput(uint64_t packed) const { return unpack(inputs, packed); }
-  Coordinates unpackOutput(uint64_t packed) const { return unpack(outputs, packed); }
-  /// The mask of the packed bits that belong to one dimension.
-  uint64_t inputMask(unsigned input) const { return mask(inputs, input); }
-  uint64_t outputMask(unsigned output) const { return mask(outputs, output); }
-
-  /// x -> this(inner(x)). The outputs of `inner` are the inputs of this map.
-  LinearMap compose(const LinearMap &inner) const;
-  /// The map on pairs: in every dimension `inner` takes the low bits and `outer` the high bits, so
-  /// that outer's coordinates are multiples of inner's output sizes. A missing dimension has no bits.
-  static LinearMap product(const LinearMap &inner, const LinearMap &outer);
-  /// The map `outer` with `product(inner, outer) == *this`, if there is one.
-  std::optional<LinearMap> leftDivide(const LinearMap &inner) const;
-
-  unsigned rank() const;
-  bool isInjective() const { return rank() == totalInputBits(); }
-  bool isSurjective() const { return rank() == totalOutputBits(); }
-  bool isInvertible() const { return isInjective() && isSurjective(); }
-  /// A basis of the inputs that are sent to zero, and one of the image: packed vectors in reduced
-  /// echelon form (no vector has the leading bit of another), leading bits descending.
-  llvm::SmallVector<uint64_t, 8> kernel() const;
-  llvm::SmallVector<uint64_t, 16> image() const;
-  /// The smallest packed input that is sent to `packedOutput`; none if it lies outside the image.
-  std::optional<uint64_t> solve(uint64_t packedOutput) const;
-  /// The inverse; the map must be invertible.
-  LinearMap inverse() const;
-  /// The linear map that sends each point of the image to its smallest preimage, and the directions
-  /// that the image misses to zero. `a.compose(a.pseudoInverse()).compose(a) == a` for every map.
-  LinearMap pseudoInverse() const;
-
-  /// The map with only some of the inputs, or outputs, in the given order.
-  LinearMap selectInputs(llvm::ArrayRef<unsigned> kept) const;
-  LinearMap selectOutputs(llvm::ArrayRef<unsigned> kept) const;
-
-  bool operator==(const LinearMap &) const = default;
-  friend llvm::hash_code hash_value(const LinearMap &map);
-
-private:
-  unsigned firstBit(unsigned input) const;
-  static uint64_t pack(llvm::ArrayRef<unsigned> bits, llvm::ArrayRef<int64_t> point);
-  static Coordinates unpack(llvm::ArrayRef<unsigned> bits, uint64_t packed);
-  static uint64_t mask(llvm::ArrayRef<unsigned> bits, unsigned dimension);
-
-  llvm::SmallVector<unsigned, 4> inputs, outputs;
-  llvm::SmallVector<uint64_t, 16> columns;
-};
-
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Layout
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
-/// The named inputs of layouts, in order: a register layout has the first three, an LDS layout Offset.
+/// The named inputs of layouts, in order: a register layout has the first three, an LDS layout
+/// Offset.
 enum class LayoutInput : uint8_t { Register = 0, Lane = 1, Wave = 2, Offset = 3 };
 llvm::StringRef name(LayoutInput input);
 
@@ -179,8 +98,8 @@ struct Padding {
   bool operator==(const Padding &) const = default;
 };
 
-/// How waves share a tile of matrix atoms: `count` waves along `dimension`, or, without a dimension,
-/// `count` waves that hold the same elements.
+/// How waves share a tile of matrix atoms: `count` waves along `dimension`, or, without a
+/// dimension, `count` waves that hold the same elements.
 struct WaveSplit {
   std::optional<unsigned> dimension;
   unsigned count = 1;
@@ -206,7 +125,8 @@ class Layout {
 public:
   using Bases = llvm::ArrayRef<Coordinates>;
 
-  //===--- Constructors --------------------------------------------------------------------------===//
+  //===--- Constructors
+  //--------------------------------------------------------------------------===//
   // `order` lists dimensions from the fastest to the slowest; empty means row-major, last fastest.
 
   /// A register layout from the bases of its atom, which has the shape of the power-of-two parts of
@@ -217,8 +137,8 @@ public:
 
   /// The layout of coalesced loads: along each dimension a lane holds `elementsPerLane` consecutive
   /// elements, then come the lanes, then the waves, then as many repetitions as fill `shape`. All
-  /// counts are powers of two, one per dimension. Where lanes or waves reach beyond the power-of-two
-  /// part of a size they replicate.
+  /// counts are powers of two, one per dimension. Where lanes or waves reach beyond the
+  /// power-of-two part of a size they replicate.
   static Layout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
                         llvm::ArrayRef<unsigned> elementsPerLane,
                         llvm::ArrayRef<unsigned> lanesPerWave, llvm::ArrayRef<unsigned> waves);
@@ -243,18 +163,19 @@ public:
   static Layout lds(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order = {},
                     unsigned buffers = 1, Padding padding = {});
 
-  /// LDS with an XOR swizzle: within an atom, vectors of `vector` elements along the fastest dimension
-  /// change places; vector v of row r (an index along the second fastest dimension) is stored at
-  /// v ^ ((r / rowsPerPhase) % phases). All three are powers of two. Phases beyond the number of
-  /// vectors or rows of the atom have no effect.
+  /// LDS with an XOR swizzle: within an atom, vectors of `vector` elements along the fastest
+  /// dimension change places; vector v of row r (an index along the second fastest dimension) is
+  /// stored at v ^ ((r / rowsPerPhase) % phases). All three are powers of two. Phases beyond the
+  /// number of vectors or rows of the atom have no effect.
   static Layout swizzled(llvm::ArrayRef<int64_t> shape, unsigned vector, unsigned rowsPerPhase,
                          unsigned phases, llvm::ArrayRef<unsigned> order = {},
                          unsigned buffers = 1);
 
-  //===--- Sizes ---------------------------------------------------------------------------------===//
+  //===--- Sizes
+  //---------------------------------------------------------------------------------===//
 
   bool isRegisters() const { return registers; }
-  bool isLDS() const { return !registers; }
+  bool isLds() const { return !registers; }
   unsigned rank() const { return extents.size(); }
   llvm::ArrayRef<int64_t> shape() const { return extents; }
   int64_t elementCount() const;
@@ -275,7 +196,8 @@ public:
   /// The linear part: inputs {register, lane, wave} or {offset}, outputs the tile's dimensions.
   const LinearMap &atom() const { return map; }
 
-  //===--- Elements of registers -----------------------------------------------------------------===//
+  //===--- Elements of registers
+  //-----------------------------------------------------------------===//
 
   /// The element that `reg` of `lane` in `wave` holds. It always equals, dimension by dimension,
   /// coordinates(reg, 0, 0) ^ coordinates(0, lane, wave); see addsRegisters for when + will do.
@@ -310,7 +232,8 @@ public:
   Replication replication() const;
   bool isReplicated() const { return replication() != Replication(); }
 
-  //===--- LDS -----------------------------------------------------------------------------------===//
+  //===--- LDS
+  //-----------------------------------------------------------------------------------===//
 
   unsigned bufferCount() const { return buffers; }
   Padding padding() const { return pad; }
@@ -329,10 +252,11 @@ public:
   int64_t bufferStride() const;
   int64_t allocatedElements() const { return buffers * bufferStride(); }
 
-  //===--- Layouts of derived tiles --------------------------------------------------------------===//
+  //===--- Layouts of derived tiles
+  //--------------------------------------------------------------===//
 
-  /// The layout of the tile without dimension `dim`: what a reduction along it leaves. Registers that
-  /// differed only along `dim` become one; lanes and waves that did become replicas.
+  /// The layout of the tile without dimension `dim`: what a reduction along it leaves. Registers
+  /// that differed only along `dim` become one; lanes and waves that did become replicas.
   Layout slice(unsigned dim) const;
   /// The layout of the tile with a dimension of size 1 inserted before `dim`.
   Layout expandDims(unsigned dim) const;
@@ -350,11 +274,13 @@ public:
   /// waves (as no layout of the constructors here does), so that a conversion must come first.
   std::optional<Reduction> reduction(unsigned dim) const;
 
-  //===--- Algebra -------------------------------------------------------------------------------===//
+  //===--- Algebra
+  //-------------------------------------------------------------------------------===//
 
-  /// This layout inside each element of `outer`: atoms are multiplied as linear maps and shapes
-  /// dimension by dimension. Unless this layout repeats where `outer` has an atom, the coordinates
-  /// are this layout's plus outer's times this shape. Repetition order is that of this, then outer's.
+  /// This layout inside each element of `outer`: atoms are multiplied as linear maps, repetition
+  /// counts and buffers as numbers, and the order of repetitions is this one's, then outer's. If
+  /// this layout does not repeat, the coordinates are its own plus outer's times this shape.
+  /// Padding is this one's; `outer` has none.
   Layout operator*(const Layout &outer) const;
   /// The layout `outer` with `inner * outer == *this`, if there is one.
   std::optional<Layout> leftDivide(const Layout &inner) const;
@@ -363,7 +289,8 @@ public:
   bool operator==(const Layout &) const = default;
   friend llvm::hash_code hash_value(const Layout &layout);
 
-  //===--- Text ----------------------------------------------------------------------------------===//
+  //===--- Text
+  //----------------------------------------------------------------------------------===//
 
   /// "register=[[0, 1]], lane=[...], wave=[], shape=[16, 192]" or "offset=[...], shape=[64, 64],
   /// buffers=3, padding=[64, 8]" (interval, amount); "repeat=[0, 1]" is the order of repetitions,
@@ -373,13 +300,20 @@ public:
   static llvm::Expected<Layout> parse(llvm::StringRef text);
 
 private:
-  friend class LayoutBuilder;
+  friend class Conversion;
+  friend class LdsPlacement;
+  friend std::optional<llvm::SmallVector<unsigned, 16>> broadcastRegisters(const Layout &source,
+                                                                           const Layout &result);
   Layout(bool registers, LinearMap map, llvm::ArrayRef<int64_t> shape,
          llvm::ArrayRef<unsigned> repetitionOrder);
-  Coordinates repetitionOffset(unsigned repetition) const;
-  unsigned repetitionIndex(llvm::ArrayRef<int64_t> coordinates) const;
+  static llvm::Expected<Layout> create(bool registers, llvm::ArrayRef<int64_t> shape,
+                                       llvm::ArrayRef<Bases> inputBases,
+                                       llvm::ArrayRef<unsigned> repetitionOrder);
+  /// The first element of a repetition, and the number of the repetition that an element is in.
+  Coordinates repetitionOrigin(unsigned repetition) const;
+  unsigned repetitionOf(llvm::ArrayRef<int64_t> coordinates) const;
 
-  bool registers = true;
+  bool registers;
   LinearMap map;
   Coordinates extents;
   llvm::SmallVector<unsigned, 4> order;
@@ -392,26 +326,28 @@ inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Layout &layout
   return os;
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Reduction
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 /// A reduction along one dimension in three steps: each lane combines registers; then, for each of
-/// `laneMasks`, each lane combines its value with that of lane ^ mask; then, for each of `waveMasks`,
-/// the same among waves through LDS. Each element enters exactly once, also where the layout holds
-/// copies. Afterwards all lanes and waves of a group hold the result, as `result` says.
+/// `laneMasks`, each lane combines its value with that of lane ^ mask; then, for each of
+/// `waveMasks`, the same among waves through LDS. Each element enters exactly once, also where the
+/// layout holds copies. Afterwards all lanes and waves of a group hold the result, as `result`
+/// says.
 struct Reduction {
   /// The tile without the dimension (Layout::slice).
   Layout result;
-  /// For each register of the result the registers to combine, by ascending index along the dimension.
+  /// For each register of the result the registers to combine, by ascending index along the
+  /// dimension.
   llvm::SmallVector<llvm::SmallVector<unsigned, 8>, 0> registers;
   llvm::SmallVector<unsigned, 6> laneMasks;
   llvm::SmallVector<unsigned, 4> waveMasks;
 };
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Conversion
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 /// How a tile gets from one register layout to another of the same shape, lanes and waves: for each
 /// position of the destination a position of the source that holds the element. Of the choices that
@@ -437,9 +373,11 @@ public:
   /// For Kind::Wave: lane l of this destination register reads lane l ^ mask. None if the lanes are
   /// permuted in another way.
   std::optional<unsigned> laneXorMask(unsigned destinationRegister) const;
-  /// The lane bits on which the register that a lane reads depends. Zero: one cross-lane move for
-  /// each destination register will do. Otherwise it takes one for each source register, and selects.
+  /// The bits of the lane and of the wave number on which the register that a lane reads depends.
+  /// Both zero: one cross-lane move for each destination register will do. Otherwise it takes one
+  /// for each register that may be meant, and selects.
   unsigned registerSelectLanes() const;
+  unsigned registerSelectWaves() const;
   /// The linear part: destination {register, lane, wave} of the atom to that of the source.
   const LinearMap &atom() const { return map; }
 
@@ -455,16 +393,14 @@ private:
 std::optional<llvm::SmallVector<unsigned, 16>> broadcastRegisters(const Layout &source,
                                                                   const Layout &result);
 
-//===----------------------------------------------------------------------------------------------===//
-// LDSPlacement
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
+// LdsPlacement
+//===----------------------------------------------------------------------===//
 
-/// Where the elements of a register layout lie in an LDS layout of the same shape. Before padding,
-/// offset(reg, lane, wave) = offset(reg, 0, 0) ^ offset(0, lane, wave) if neither repeats; in general
-/// the repetition part is added.
-class LDSPlacement {
+/// Where the elements of a register layout lie in an LDS layout of the same shape.
+class LdsPlacement {
 public:
-  LDSPlacement(const Layout &registers, const Layout &lds);
+  LdsPlacement(const Layout &registers, const Layout &lds);
 
   /// Elements from the start of LDS, padding included.
   int64_t storage(const Position &at, unsigned buffer = 0) const;
@@ -483,7 +419,7 @@ public:
   int64_t bufferStride() const { return lds.bufferStride(); }
 
   /// How many elements, consecutive in LDS from an aligned offset, each lane holds, as
-  /// Layout::contiguousElements; and the registers in groups of such, ordered by offset.
+  /// Layout::contiguousElements; and the registers in groups of such, as Layout::vectors.
   unsigned contiguousElements() const;
   llvm::SmallVector<llvm::SmallVector<unsigned, 8>, 0> vectors(unsigned width) const;
 
