@@ -1,0 +1,431 @@
+//===- Specialisation.cpp - What code may rely on about a call ------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The key, byte by byte (numbers little-endian):
+//
+//   device kind, length of the target's name, the name
+//   number of parameters (u16)
+//   per parameter: its kind, then
+//     tensor: code, bits, lanes (u16), rank, flags
+//     constant: number (u32)
+//   per integer: flags; then, for those that are no constant and no bool, the
+//     index of the first equal one (u16)
+//   the pairs of tensors that may overlap, one bit each
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Specialisation.h"
+
+#include <cassert>
+#include <cstring>
+#include <limits>
+
+using namespace wavetile;
+
+namespace {
+
+enum TensorFlag : uint8_t { alignedFlag = 1, wideFlag = 2 };
+
+enum IntegerFlag : uint8_t {
+  zeroFlag = 1, // guarded to be 0
+  oneFlag = 2,  // guarded to be 1
+  divisibleFlag = 4,
+  wideIntegerFlag = 8, // does not fit 32 bits
+  boolFlag = 16,
+};
+
+constexpr uint32_t vectorBytes = 16; // of the widest global access
+
+bool fitsInt32(int64_t value) {
+  return value >= std::numeric_limits<int32_t>::min() &&
+         value <= std::numeric_limits<int32_t>::max();
+}
+
+/// How many elements fill a vector; 1 if none do evenly.
+uint32_t elementsPerVector(DataType type) {
+  uint32_t bytes = type.bytes();
+  return bytes && vectorBytes % bytes == 0 ? vectorBytes / bytes : 1;
+}
+
+/// Number of bits for all pairs of `count` tensors.
+size_t pairCount(size_t count) { return count < 2 ? 0 : count * (count - 1) / 2; }
+
+} // namespace
+
+std::string DataType::str() const {
+  if (lanes == 1) {
+    switch (code) {
+    case 0:
+      return "i" + std::to_string(bits);
+    case 1:
+      return "u" + std::to_string(bits);
+    case 2:
+      return "f" + std::to_string(bits);
+    case 4:
+      return "bf" + std::to_string(bits);
+    case 5:
+      return "c" + std::to_string(bits);
+    case 6:
+      return "bool";
+    case 8:
+      return "f8e4m3";
+    case 10:
+      return "f8e4m3fn";
+    case 11:
+      return "f8e4m3fnuz";
+    case 12:
+      return "f8e5m2";
+    case 13:
+      return "f8e5m2fnuz";
+    case 14:
+      return "f8e8m0fnu";
+    }
+  }
+  if (code == 17 && bits == 4 && lanes == 2)
+    return "f4e2m1fnx2";
+  return "dlpack(" + std::to_string(code) + "," + std::to_string(bits) + "," +
+         std::to_string(lanes) + ")";
+}
+
+//===----------------------------------------------------------------------===//
+// CallArguments
+//===----------------------------------------------------------------------===//
+
+CallArguments::CallArguments()
+    : memory(storage, storageBytes), parameters(&memory), pointerList(&memory),
+      integerList(&memory), scalarList(&memory), integerFlags(&memory), scalarFlags(&memory),
+      floatList(&memory), rangeList(&memory), nameList(&memory), keyBytes(&memory) {
+  // The resource never takes memory back, so that growing would waste what it has.
+  parameters.reserve(12);
+  pointerList.reserve(8);
+  integerList.reserve(40);
+  scalarList.reserve(8);
+  integerFlags.reserve(40);
+  scalarFlags.reserve(8);
+  floatList.reserve(8);
+  rangeList.reserve(8);
+  nameList.reserve(8);
+  keyBytes.reserve(320);
+}
+
+/// The bytes that the tensor's elements lie in, or nothing if the address space has no such range
+/// (a tensor without storage may claim any size).
+static bool byteRangeOf(const TensorArgument &tensor, ByteRange &range) {
+  __int128 lowest = 0, highest = 0;
+  for (int32_t dimension = 0; dimension < tensor.rank; ++dimension) {
+    if (tensor.sizes[dimension] == 0) {
+      range = {};
+      return true;
+    }
+    __int128 reach = static_cast<__int128>(tensor.sizes[dimension] - 1) * tensor.strides[dimension];
+    (reach < 0 ? lowest : highest) += reach;
+  }
+  auto address = static_cast<__int128>(reinterpret_cast<uintptr_t>(tensor.data));
+  uint32_t bytes = tensor.type.bytes();
+  __int128 begin = address + lowest * bytes, end = address + (highest + 1) * bytes;
+  constexpr auto limit = static_cast<__int128>(std::numeric_limits<uintptr_t>::max());
+  if (begin < 0 || end > limit)
+    return false;
+  range = {static_cast<uintptr_t>(begin), static_cast<uintptr_t>(end)};
+  return true;
+}
+
+void CallArguments::addTensorInteger(int64_t value, uint8_t flags) {
+  integerList.push_back(value);
+  integerFlags.push_back(flags | (fitsInt32(value) ? 0 : wideIntegerFlag));
+}
+
+void CallArguments::addTensor(const TensorArgument &tensor) {
+  parameters.push_back({ParameterKind::Tensor, tensor, 0});
+  pointerList.push_back(tensor.data);
+  nameList.push_back(tensor.name);
+  ByteRange range;
+  if (!byteRangeOf(tensor, range))
+    range = {0, std::numeric_limits<uintptr_t>::max()};
+  rangeList.push_back(range);
+
+  int64_t vector = elementsPerVector(tensor.type);
+  for (int32_t dimension = 0; dimension < tensor.rank; ++dimension) {
+    int64_t size = tensor.sizes[dimension];
+    bool vectorised = tensor.strides[dimension] == 1;
+    addTensorInteger(size, (size == 1 ? oneFlag : 0) |
+                               (vectorised && size % vector == 0 ? divisibleFlag : 0));
+  }
+  for (int32_t dimension = 0; dimension < tensor.rank; ++dimension) {
+    int64_t stride = tensor.strides[dimension];
+    addTensorInteger(stride, (stride == 0 ? zeroFlag : 0) | (stride == 1 ? oneFlag : 0) |
+                                 (stride % vector == 0 ? divisibleFlag : 0));
+  }
+}
+
+void CallArguments::addInteger(int64_t value) {
+  parameters.push_back({ParameterKind::Integer, {}, 0});
+  scalarList.push_back(value);
+  scalarFlags.push_back((value % vectorBytes == 0 ? divisibleFlag : 0) |
+                        (fitsInt32(value) ? 0 : wideIntegerFlag));
+}
+
+void CallArguments::addBool(bool value) {
+  parameters.push_back({ParameterKind::Bool, {}, 0});
+  scalarList.push_back(value);
+  scalarFlags.push_back(boolFlag);
+}
+
+void CallArguments::addFloat(double value) {
+  parameters.push_back({ParameterKind::Float, {}, 0});
+  floatList.push_back(value);
+}
+
+void CallArguments::addConstant(uint32_t number) {
+  parameters.push_back({ParameterKind::Constant, {}, number});
+}
+
+namespace {
+template <typename Bytes, typename T> void put(Bytes &bytes, T value) {
+  char raw[sizeof(T)];
+  std::memcpy(raw, &value, sizeof(T));
+  bytes.insert(bytes.end(), raw, raw + sizeof(T));
+}
+} // namespace
+
+void CallArguments::putTensor(const TensorArgument &tensor, const ByteRange &range) {
+  constexpr size_t furthest = size_t(1) << 31;
+  bool wide = range.size() > furthest;
+  for (int32_t dimension = 0; dimension < tensor.rank; ++dimension)
+    wide |= !fitsInt32(tensor.sizes[dimension]) || !fitsInt32(tensor.strides[dimension]);
+  bool aligned = reinterpret_cast<uintptr_t>(tensor.data) % vectorBytes == 0;
+  put(keyBytes, tensor.type.code);
+  put(keyBytes, tensor.type.bits);
+  put(keyBytes, tensor.type.lanes);
+  put(keyBytes, static_cast<uint8_t>(tensor.rank));
+  put(keyBytes, static_cast<uint8_t>((aligned ? alignedFlag : 0) | (wide ? wideFlag : 0)));
+}
+
+void CallArguments::putEqualities() {
+  // Few values differ: contiguous tensors of one shape share theirs.
+  struct Seen {
+    int64_t value;
+    uint16_t index;
+  };
+  std::pmr::vector<Seen> seen(&memory);
+  seen.reserve(16);
+  for (size_t index = 0; index < integerList.size(); ++index) {
+    put(keyBytes, integerFlags[index]);
+    if (integerFlags[index] & (zeroFlag | oneFlag | boolFlag))
+      continue;
+    uint16_t representative = static_cast<uint16_t>(index);
+    bool known = false;
+    for (const Seen &entry : seen)
+      if (entry.value == integerList[index]) {
+        representative = entry.index;
+        known = true;
+        break;
+      }
+    if (!known)
+      seen.push_back({integerList[index], representative});
+    put(keyBytes, representative);
+  }
+}
+
+void CallArguments::putOverlaps() {
+  uint8_t bits = 0;
+  size_t used = 0;
+  for (size_t second = 1; second < rangeList.size(); ++second)
+    for (size_t first = 0; first < second; ++first) {
+      if (rangeList[first].meets(rangeList[second]))
+        bits |= uint8_t(1) << used;
+      if (++used == 8) {
+        put(keyBytes, bits);
+        bits = 0;
+        used = 0;
+      }
+    }
+  if (used)
+    put(keyBytes, bits);
+}
+
+void CallArguments::finish(const Device &device) {
+  assert(integerList.size() + scalarList.size() <= std::numeric_limits<uint16_t>::max());
+  integerList.insert(integerList.end(), scalarList.begin(), scalarList.end());
+  integerFlags.insert(integerFlags.end(), scalarFlags.begin(), scalarFlags.end());
+
+  const std::string &target = device.target();
+  put(keyBytes, device.kind());
+  put(keyBytes, static_cast<uint8_t>(target.size()));
+  keyBytes.insert(keyBytes.end(), target.begin(), target.end());
+  put(keyBytes, static_cast<uint16_t>(parameters.size()));
+  size_t tensor = 0;
+  for (const Parameter &parameter : parameters) {
+    put(keyBytes, parameter.kind);
+    if (parameter.kind == ParameterKind::Tensor)
+      putTensor(parameter.tensor, rangeList[tensor++]);
+    else if (parameter.kind == ParameterKind::Constant)
+      put(keyBytes, parameter.number);
+  }
+  putEqualities();
+  putOverlaps();
+}
+
+//===----------------------------------------------------------------------===//
+// Specialisation
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Reads a key of this process, so that its form is a matter of assertions.
+class KeyReader {
+public:
+  explicit KeyReader(std::string_view bytes) : bytes(bytes) {}
+
+  template <typename T> T number() {
+    T value;
+    assert(bytes.size() >= sizeof(T));
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    bytes.remove_prefix(sizeof(T));
+    return value;
+  }
+  std::string text(size_t size) {
+    std::string value(bytes.substr(0, size));
+    bytes.remove_prefix(size);
+    return value;
+  }
+
+private:
+  std::string_view bytes;
+};
+} // namespace
+
+static IntegerFacts readInteger(KeyReader &reader, uint32_t index) {
+  IntegerFacts facts;
+  auto flags = reader.number<uint8_t>();
+  facts.representative = index;
+  facts.isBool = flags & boolFlag;
+  facts.fitsInt32 = !(flags & wideIntegerFlag);
+  if (flags & zeroFlag)
+    facts.constant = 0;
+  else if (flags & oneFlag)
+    facts.constant = 1;
+  else if (!facts.isBool)
+    facts.representative = reader.number<uint16_t>();
+  if (flags & divisibleFlag)
+    facts.divisor = vectorBytes; // of a tensor's integers: see decode
+  return facts;
+}
+
+Specialisation Specialisation::decode(std::string_view key) {
+  KeyReader reader(key);
+  Specialisation result;
+  result.keyBytes = key;
+  result.device = reader.number<DeviceKind>();
+  result.target = reader.text(reader.number<uint8_t>());
+
+  uint32_t integers = 0, floats = 0;
+  auto count = reader.number<uint16_t>();
+  for (uint16_t position = 0; position < count; ++position) {
+    ParameterFacts parameter = {reader.number<ParameterKind>(), 0};
+    if (parameter.kind == ParameterKind::Tensor) {
+      TensorFacts tensor;
+      tensor.type.code = reader.number<uint8_t>();
+      tensor.type.bits = reader.number<uint8_t>();
+      tensor.type.lanes = reader.number<uint16_t>();
+      tensor.rank = reader.number<uint8_t>();
+      auto flags = reader.number<uint8_t>();
+      tensor.aligned = flags & alignedFlag;
+      tensor.wide = flags & wideFlag;
+      tensor.firstInteger = integers;
+      integers += 2 * tensor.rank;
+      parameter.index = static_cast<uint32_t>(result.tensors.size());
+      result.tensors.push_back(tensor);
+    } else if (parameter.kind == ParameterKind::Float) {
+      parameter.index = floats++;
+    } else if (parameter.kind == ParameterKind::Constant) {
+      parameter.index = reader.number<uint32_t>();
+    }
+    result.parameters.push_back(parameter);
+  }
+  for (ParameterFacts &parameter : result.parameters)
+    if (parameter.kind == ParameterKind::Integer || parameter.kind == ParameterKind::Bool)
+      parameter.index = integers++;
+
+  for (uint32_t index = 0; index < integers; ++index)
+    result.integers.push_back(readInteger(reader, index));
+  for (const TensorFacts &tensor : result.tensors)
+    for (uint32_t offset = 0; offset < 2 * tensor.rank; ++offset) {
+      IntegerFacts &facts = result.integers[tensor.firstInteger + offset];
+      if (facts.divisor > 1)
+        facts.divisor = elementsPerVector(tensor.type);
+    }
+
+  size_t pairs = pairCount(result.tensors.size());
+  uint8_t bits = 0;
+  for (size_t pair = 0; pair < pairs; ++pair) {
+    if (pair % 8 == 0)
+      bits = reader.number<uint8_t>();
+    result.overlaps.push_back(bits >> (pair % 8) & 1);
+  }
+  return result;
+}
+
+bool Specialisation::mayOverlap(size_t first, size_t second) const {
+  if (first == second)
+    return true;
+  if (first > second)
+    std::swap(first, second);
+  return overlaps[pairCount(second) + first];
+}
+
+/// "i3", "i3 % 8", "1".
+static std::string str(const IntegerFacts &facts) {
+  if (facts.constant)
+    return std::to_string(*facts.constant);
+  std::string text = "i" + std::to_string(facts.representative);
+  if (facts.divisor > 1)
+    text += " % " + std::to_string(facts.divisor);
+  if (!facts.fitsInt32)
+    text += " wide";
+  return text;
+}
+
+std::string Specialisation::str() const {
+  auto list = [&](uint32_t first, uint32_t count) {
+    std::string text;
+    for (uint32_t offset = 0; offset < count; ++offset)
+      text += (offset ? ", " : "") + ::str(integers[first + offset]);
+    return text;
+  };
+  std::string text = "target " + target + " on " + nameOf(device) + "\n";
+  for (const ParameterFacts &parameter : parameters) {
+    switch (parameter.kind) {
+    case ParameterKind::Tensor: {
+      const TensorFacts &tensor = tensors[parameter.index];
+      text += "tensor " + tensor.type.str() + " [" + list(tensor.firstInteger, tensor.rank) +
+              "] strides (" + list(tensor.firstInteger + tensor.rank, tensor.rank) + ")";
+      text += tensor.aligned ? " aligned" : "";
+      text += tensor.wide ? " wide" : "";
+      break;
+    }
+    case ParameterKind::Integer:
+      text += "integer " + ::str(integers[parameter.index]);
+      break;
+    case ParameterKind::Bool:
+      text += "bool";
+      break;
+    case ParameterKind::Float:
+      text += "float";
+      break;
+    case ParameterKind::Constant:
+      text += "constant";
+      break;
+    }
+    text += "\n";
+  }
+  for (size_t second = 1; second < tensors.size(); ++second)
+    for (size_t first = 0; first < second; ++first)
+      if (mayOverlap(first, second))
+        text += "tensors " + std::to_string(first) + " and " + std::to_string(second) +
+                " may overlap\n";
+  return text;
+}
