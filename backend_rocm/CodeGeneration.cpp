@@ -40,6 +40,7 @@
 #include <mutex>
 #include <optional>
 
+using namespace wavetile;
 using namespace wavetile::rocm;
 
 char CodeGenerationError::ID = 0;
@@ -66,26 +67,25 @@ std::string LLVMProgram::str() const {
 
 namespace {
 
-/// Adds the time until its end to a stage.
+/// Adds the time until its end as a stage, if there is a list to add it to.
 class StageTimer {
 public:
-  explicit StageTimer(double *milliseconds) : milliseconds(milliseconds), start(Clock::now()) {}
+  StageTimer(const char *stage, StageTimes *times)
+      : stage(stage), times(times), start(Clock::now()) {}
   ~StageTimer() {
-    if (milliseconds)
-      *milliseconds += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    if (times)
+      times->emplace_back(stage,
+                          std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
   StageTimer(const StageTimer &) = delete;
   StageTimer &operator=(const StageTimer &) = delete;
 
 private:
   using Clock = std::chrono::steady_clock;
-  double *milliseconds;
+  const char *stage;
+  StageTimes *times;
   Clock::time_point start;
 };
-
-double *stage(StageTimes *times, double StageTimes::*which) {
-  return times ? &(times->*which) : nullptr;
-}
 
 /// What LLVM says while it works on one context.
 struct Diagnostics {
@@ -163,7 +163,7 @@ void wavetile::rocm::registerTranslations(mlir::DialectRegistry &registry) {
 
 llvm::Expected<LLVMProgram>
 wavetile::rocm::translateToLLVMIR(mlir::ModuleOp module, const Target &target, StageTimes *times) {
-  StageTimer timer(stage(times, &StageTimes::translate));
+  StageTimer timer("translate", times);
   std::vector<std::string> errors;
   mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
@@ -240,7 +240,7 @@ llvm::Error invalidModule(const llvm::Module &module, const Target &target, std:
 
 llvm::Error wavetile::rocm::optimise(LLVMProgram &program, const Target &target,
                                      const CodeGenerationOptions &options, StageTimes *times) {
-  StageTimer timer(stage(times, &StageTimes::optimise));
+  StageTimer timer("optimise", times);
   std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(target);
   llvm::Module &module = *program.module;
   module.setTargetTriple(machine->getTargetTriple());
@@ -258,7 +258,7 @@ llvm::Error wavetile::rocm::optimise(LLVMProgram &program, const Target &target,
 llvm::Expected<llvm::SmallVector<char, 0>>
 wavetile::rocm::generateObject(LLVMProgram program, const Target &target, StageTimes *times,
                                std::vector<std::string> *warnings) {
-  StageTimer timer(stage(times, &StageTimes::generate));
+  StageTimer timer("generate", times);
   std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(target);
   llvm::SmallVector<char, 0> object;
   auto work = [&] {
@@ -285,8 +285,10 @@ llvm::Expected<CodeObject> wavetile::rocm::compile(LLVMProgram program, const Ta
   auto object = generateObject(std::move(program), target, &result.times, &result.warnings);
   if (!object)
     return object.takeError();
-  StageTimer timer(&result.times.link);
-  auto linked = linkObject(*object);
+  auto linked = [&] {
+    StageTimer timer("link", &result.times);
+    return linkObject(*object);
+  }();
   if (!linked)
     return llvm::make_error<CodeGenerationError>("link", kernels, target.name().str(),
                                                  llvm::toString(linked.takeError()));
@@ -302,6 +304,6 @@ llvm::Expected<CodeObject> wavetile::rocm::compile(mlir::ModuleOp module, const 
     return program.takeError();
   auto result = compile(std::move(*program), target, options);
   if (result)
-    result->times.translate = times.translate;
+    result->times.insert(result->times.begin(), times.begin(), times.end());
   return result;
 }

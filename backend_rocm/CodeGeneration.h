@@ -13,6 +13,9 @@
 // Every compile has its own LLVMContext, so any number of threads may compile
 // at once.
 //
+// Every stage adds its wall time to a StageTimes under its name: "translate",
+// "optimise", "generate" and "link".
+//
 // A kernel is a function with LLVM's `amdgpu_kernel` calling convention (the
 // LLVM dialect's `rocdl.kernel`) and must state "amdgpu-flat-work-group-size".
 // Other attributes that steer registers ("amdgpu-waves-per-eu",
@@ -27,6 +30,7 @@
 #define WAVETILE_BACKEND_ROCM_CODEGENERATION_H
 
 #include "backend_rocm/Targets.h"
+#include "passes/Backend.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -44,16 +48,6 @@ class ModuleOp;
 } // namespace mlir
 
 namespace wavetile::rocm {
-
-/// Wall time by stage, in milliseconds.
-struct StageTimes {
-  double translate = 0; // LLVM dialect to LLVM IR
-  double optimise = 0;
-  double generate = 0; // LLVM IR to an object
-  double link = 0;
-
-  double total() const { return translate + optimise + generate + link; }
-};
 
 struct CodeGenerationOptions {
   /// Let leading kernel arguments arrive in scalar registers where the target
