@@ -273,44 +273,67 @@ Layout Layout::swizzled(ArrayRef<int64_t> shape, unsigned vector, unsigned rowsP
   return Layout(/*registers=*/false, std::move(map), shape, dims).withBuffers(buffers);
 }
 
+Layout Layout::inStorageOrder(const Layout &lds, unsigned vector, unsigned lanes, unsigned waves) {
+  assert(lds.isLds());
+  unsigned offsetBits = lds.map.inputBits(0), next = 0;
+  AtomBuilder builder(lds.shape());
+  auto take = [&](LayoutInput input, unsigned bits) {
+    for (; bits; --bits) {
+      bool inside = next < offsetBits;
+      if (!inside && input == LayoutInput::Register)
+        return;
+      builder.add(input, inside ? lds.map.basis(0, next++) : Coordinates(lds.rank(), 0));
+    }
+  };
+  take(LayoutInput::Register, log2Exact(vector));
+  take(LayoutInput::Lane, log2Exact(lanes));
+  take(LayoutInput::Wave, log2Exact(waves));
+  take(LayoutInput::Register, offsetBits - next);
+  Layout result(/*registers=*/true, builder.map(3), lds.shape(), {});
+  result.order = lds.order;
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// The register bits that hold the lowest bits of one output, each alone. They make the vector of a
-/// memory access: no other input moves the element within the vector.
-SmallVector<unsigned, 4> vectorBits(const LinearMap &map, unsigned output) {
+/// For each of the lowest bits of one output the registers that move it and nothing else, as long
+/// as lanes and waves leave these bits alone: the steps between the elements of a memory access.
+SmallVector<unsigned, 4> vectorSteps(const LinearMap &map, unsigned output) {
+  uint64_t movedByLanes = 0;
+  for (uint64_t column : map.allColumns().drop_front(map.inputBits(0)))
+    movedByLanes |= column;
   unsigned outputShift = bitSum(map.outputBits().take_front(output));
-  SmallVector<unsigned, 4> bits;
+  SmallVector<unsigned, 4> steps;
   for (unsigned bit = 0; bit < map.outputBits(output); ++bit) {
-    uint64_t wanted = uint64_t(1) << (outputShift + bit);
-    auto movers = make_filter_range(enumerate(map.allColumns()),
-                                    [&](auto indexed) { return (indexed.value() & wanted) != 0; });
-    if (!hasSingleElement(movers) || (*movers.begin()).value() != wanted ||
-        (*movers.begin()).index() >= map.inputBits(0))
+    uint64_t next = uint64_t(1) << (outputShift + bit);
+    std::optional<uint64_t> step = map.solve(next, map.inputMask(0));
+    if ((movedByLanes & next) || !step)
       break;
-    bits.push_back((*movers.begin()).index());
+    steps.push_back(*step);
   }
-  return bits;
+  return steps;
 }
 
-SmallVector<SmallVector<unsigned, 8>, 0> groupRegisters(ArrayRef<unsigned> bits,
+/// All registers in vectors along one output. `map` sends registers of the atom to elements.
+SmallVector<SmallVector<unsigned, 8>, 0> groupRegisters(const LinearMap &map, unsigned output,
+                                                        ArrayRef<unsigned> steps,
                                                         unsigned registerCount) {
-  unsigned vectorMask = 0;
-  for (unsigned bit : bits)
-    vectorMask |= 1u << bit;
+  uint64_t withinVector = maskTrailingOnes<uint64_t>(steps.size())
+                          << bitSum(map.outputBits().take_front(output));
+  uint64_t atomRegisters = map.inputMask(0);
   SmallVector<SmallVector<unsigned, 8>, 0> groups;
   for (unsigned first = 0; first < registerCount; ++first) {
-    // Registers of later repetitions share the low bits: repetitions are multiples of the atom.
-    if (first & vectorMask)
+    if (map.applyPacked(first & atomRegisters) & withinVector)
       continue;
     SmallVector<unsigned, 8> &group = groups.emplace_back();
-    for (unsigned element = 0; element < 1u << bits.size(); ++element) {
+    for (unsigned element = 0; element < 1u << steps.size(); ++element) {
       unsigned reg = first;
-      for (auto [i, bit] : enumerate(bits))
-        reg |= ((element >> i) & 1) << bit;
+      for (auto [bit, step] : enumerate(steps))
+        reg ^= (element >> bit) & 1 ? step : 0;
       group.push_back(reg);
     }
   }
@@ -415,25 +438,26 @@ Position Layout::position(ArrayRef<int64_t> coordinates) const {
 
 unsigned Layout::contiguousElements(unsigned dim) const {
   assert(registers);
-  return 1u << vectorBits(map, dim).size();
+  return 1u << vectorSteps(map, dim).size();
 }
 
 SmallVector<SmallVector<unsigned, 8>, 0> Layout::vectors(unsigned dim, unsigned width) const {
-  SmallVector<unsigned, 4> bits = vectorBits(map, dim);
-  assert(registers && log2Exact(width) <= bits.size() && "the layout has no such vectors");
-  return groupRegisters(ArrayRef(bits).take_front(log2Exact(width)), registerCount());
+  SmallVector<unsigned, 4> steps = vectorSteps(map, dim);
+  assert(registers && log2Exact(width) <= steps.size() && "the layout has no such vectors");
+  return groupRegisters(map, dim, ArrayRef(steps).take_front(log2Exact(width)), registerCount());
 }
 
 unsigned LdsPlacement::contiguousElements() const {
-  uint64_t limit = uint64_t(1) << vectorBits(map, 0).size();
+  uint64_t limit = uint64_t(1) << vectorSteps(map, 0).size();
   Padding padding = lds.padding();
   return padding.amount ? std::min<uint64_t>(limit, padding.interval) : limit;
 }
 
 SmallVector<SmallVector<unsigned, 8>, 0> LdsPlacement::vectors(unsigned width) const {
-  SmallVector<unsigned, 4> bits = vectorBits(map, 0);
+  SmallVector<unsigned, 4> steps = vectorSteps(map, 0);
   assert(width <= contiguousElements() && "the placement has no such vectors");
-  return groupRegisters(ArrayRef(bits).take_front(log2Exact(width)), registers.registerCount());
+  return groupRegisters(map, 0, ArrayRef(steps).take_front(log2Exact(width)),
+                        registers.registerCount());
 }
 
 Replication Layout::replication() const {

@@ -125,8 +125,7 @@ class Layout {
 public:
   using Bases = llvm::ArrayRef<Coordinates>;
 
-  //===--- Constructors
-  //--------------------------------------------------------------------------===//
+  //===--- Constructors ---===//
   // `order` lists dimensions from the fastest to the slowest; empty means row-major, last fastest.
 
   /// A register layout from the bases of its atom, which has the shape of the power-of-two parts of
@@ -171,8 +170,12 @@ public:
                          unsigned phases, llvm::ArrayRef<unsigned> order = {},
                          unsigned buffers = 1);
 
-  //===--- Sizes
-  //---------------------------------------------------------------------------------===//
+  /// The register layout that walks an LDS layout straight through: the first lane has the first
+  /// `vector` elements, the next lane the next, then the waves, then the next registers. What a
+  /// direct load from global memory to LDS needs, since lane i's datum lands at a base plus i data.
+  static Layout inStorageOrder(const Layout &lds, unsigned vector, unsigned lanes, unsigned waves);
+
+  //===--- Sizes ---===//
 
   bool isRegisters() const { return registers; }
   bool isLds() const { return !registers; }
@@ -196,8 +199,7 @@ public:
   /// The linear part: inputs {register, lane, wave} or {offset}, outputs the tile's dimensions.
   const LinearMap &atom() const { return map; }
 
-  //===--- Elements of registers
-  //-----------------------------------------------------------------===//
+  //===--- Elements of registers ---===//
 
   /// The element that `reg` of `lane` in `wave` holds. It always equals, dimension by dimension,
   /// coordinates(reg, 0, 0) ^ coordinates(0, lane, wave); see addsRegisters for when + will do.
@@ -232,8 +234,7 @@ public:
   Replication replication() const;
   bool isReplicated() const { return replication() != Replication(); }
 
-  //===--- LDS
-  //-----------------------------------------------------------------------------------===//
+  //===--- LDS ---===//
 
   unsigned bufferCount() const { return buffers; }
   Padding padding() const { return pad; }
@@ -252,8 +253,7 @@ public:
   int64_t bufferStride() const;
   int64_t allocatedElements() const { return buffers * bufferStride(); }
 
-  //===--- Layouts of derived tiles
-  //--------------------------------------------------------------===//
+  //===--- Layouts of derived tiles ---===//
 
   /// The layout of the tile without dimension `dim`: what a reduction along it leaves. Registers
   /// that differed only along `dim` become one; lanes and waves that did become replicas.
@@ -274,8 +274,7 @@ public:
   /// waves (as no layout of the constructors here does), so that a conversion must come first.
   std::optional<Reduction> reduction(unsigned dim) const;
 
-  //===--- Algebra
-  //-------------------------------------------------------------------------------===//
+  //===--- Algebra ---===//
 
   /// This layout inside each element of `outer`: atoms are multiplied as linear maps, repetition
   /// counts and buffers as numbers, and the order of repetitions is this one's, then outer's. If
@@ -289,8 +288,7 @@ public:
   bool operator==(const Layout &) const = default;
   friend llvm::hash_code hash_value(const Layout &layout);
 
-  //===--- Text
-  //----------------------------------------------------------------------------------===//
+  //===--- Text ---===//
 
   /// "register=[[0, 1]], lane=[...], wave=[], shape=[16, 192]" or "offset=[...], shape=[64, 64],
   /// buffers=3, padding=[64, 8]" (interval, amount); "repeat=[0, 1]" is the order of repetitions,
@@ -416,6 +414,9 @@ public:
   int64_t registerAdd(unsigned reg) const;
   std::optional<int64_t> displacement(unsigned reg) const;
   int64_t padded(int64_t offset) const { return lds.paddedOffset(offset); }
+  /// The elements from each lane's datum to the next lane's, if that is a constant for all lanes
+  /// and registers: a direct load to LDS of that width has its data in place.
+  std::optional<int64_t> laneStride() const;
   int64_t bufferStride() const { return lds.bufferStride(); }
 
   /// How many elements, consecutive in LDS from an aligned offset, each lane holds, as

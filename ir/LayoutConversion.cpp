@@ -198,4 +198,21 @@ std::optional<int64_t> LdsPlacement::displacement(unsigned reg) const {
   return padded(constant) + registerAdd(reg);
 }
 
+std::optional<int64_t> LdsPlacement::laneStride() const {
+  if (map.inputBits(1) == 0 || lds.padding().amount)
+    return std::nullopt;
+  int64_t stride = laneBasis(0);
+  for (unsigned bit = 0; bit < map.inputBits(1); ++bit)
+    if (laneBasis(bit) != stride << bit)
+      return std::nullopt;
+  // A register or wave whose part shares bits with the lanes' would permute them.
+  uint64_t lanes = uint64_t(stride) * (registers.laneCount() - 1);
+  for (auto [bit, column] : enumerate(map.allColumns())) {
+    bool isLane = bit >= map.inputBits(0) && bit < map.inputBits(0) + map.inputBits(1);
+    if (!isLane && (column & lanes))
+      return std::nullopt;
+  }
+  return stride > 0 ? std::optional(stride) : std::nullopt;
+}
+
 } // namespace wavetile

@@ -18,14 +18,14 @@
 #ifndef WAVETILE_PASSES_TARGETINFO_H
 #define WAVETILE_PASSES_TARGETINFO_H
 
+#include "ir/LdsBanks.h"
+
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cstdint>
 #include <string>
 
@@ -118,19 +118,6 @@ struct MatrixInstruction {
   unsigned cycles;
 };
 
-/// How the lanes of one wave share the LDS when they all access `bits` bits.
-///
-/// The lanes of one phase are a coset of the F2 span of `phaseLanes`: lanes a
-/// and b are served together if and only if a ^ b is in the span. Two lanes of
-/// one phase conflict if they touch different 4-byte words of one bank.
-struct LdsAccess {
-  unsigned bits;
-  unsigned banks; // of 4 bytes each
-  llvm::SmallVector<unsigned, 6> phaseLanes;
-
-  unsigned lanesPerPhase() const { return 1u << phaseLanes.size(); }
-};
-
 /// An LDS read that transposes between lanes: each lane gets `bits` bits, made
 /// of elements of `elementBits` bits that neighbouring lanes' rows hold.
 struct TransposingLdsRead {
@@ -151,18 +138,8 @@ struct LdsInfo {
   /// base plus i times the width.
   llvm::SmallVector<unsigned, 4> directLoadBits;
 
-  const LdsAccess &read(unsigned bits) const { return find(reads, bits); }
-  const LdsAccess &write(unsigned bits) const { return find(writes, bits); }
-
-private:
-  static const LdsAccess &find(llvm::ArrayRef<LdsAccess> accesses, unsigned bits) {
-    // Narrower accesses than a word behave as words.
-    unsigned wanted = std::max(bits, 32u);
-    const LdsAccess *found =
-        llvm::find_if(accesses, [&](const LdsAccess &access) { return access.bits == wanted; });
-    assert(found != accesses.end() && "LDS accesses are 32, 64 or 128 bits wide");
-    return *found;
-  }
+  const LdsAccess &read(unsigned bits) const { return ldsAccess(reads, bits); }
+  const LdsAccess &write(unsigned bits) const { return ldsAccess(writes, bits); }
 };
 
 /// The vector registers of a SIMD, in 32-bit registers of one lane.

@@ -1,0 +1,161 @@
+//===- LdsBanks.cpp - Bank conflicts of LDS layouts -----------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/LdsBanks.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cassert>
+#include <tuple>
+
+using namespace llvm;
+
+namespace wavetile {
+
+namespace {
+
+constexpr unsigned WordBytes = 4;
+
+struct Cycles {
+  unsigned taken = 0, minimum = 0;
+};
+
+/// The time to serve the lanes of one phase, whose data start at these bytes.
+Cycles servePhase(ArrayRef<int64_t> firstBytes, unsigned bytes, unsigned banks) {
+  SmallVector<int64_t, 64> words;
+  for (int64_t first : firstBytes)
+    for (int64_t word = first / WordBytes; word * WordBytes < first + bytes; ++word)
+      words.push_back(word);
+  sort(words);
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  SmallVector<unsigned, 64> wordsOfBank(banks, 0);
+  for (int64_t word : words)
+    ++wordsOfBank[word % banks];
+  return {*max_element(wordsOfBank), unsigned(divideCeil(words.size(), banks))};
+}
+
+/// The lanes of each phase.
+SmallVector<SmallVector<unsigned, 64>, 0> phases(const LdsAccess &access, unsigned lanes) {
+  Subspace together;
+  for (unsigned lane : access.phaseLanes)
+    together.insert(lane);
+  SmallVector<SmallVector<unsigned, 64>, 0> result;
+  SmallVector<unsigned, 64> representatives;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    unsigned representative = together.reduce({lane, 0}).vector;
+    auto *known = find(representatives, representative);
+    if (known == representatives.end()) {
+      representatives.push_back(representative);
+      result.emplace_back().push_back(lane);
+    } else {
+      result[known - representatives.begin()].push_back(lane);
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+LdsCost ldsCost(const LdsPlacement &placement, unsigned vectorElements, unsigned elementBytes,
+                const LdsAccess &access) {
+  SmallVector<SmallVector<unsigned, 8>, 0> vectors = placement.vectors(vectorElements);
+  SmallVector<SmallVector<unsigned, 64>, 0> lanesOfPhase =
+      phases(access, placement.registerLayout().laneCount());
+  auto serve = [&](unsigned reg, unsigned wave, ArrayRef<unsigned> lanes) {
+    SmallVector<int64_t, 64> bytes = map_to_vector<64>(
+        lanes, [&](unsigned lane) { return placement.storage({reg, lane, wave}) * elementBytes; });
+    return servePhase(bytes, vectorElements * elementBytes, access.banks);
+  };
+
+  LdsCost cost;
+  cost.accesses = vectors.size();
+  cost.vectorElements = vectorElements;
+  if (!placement.ldsLayout().padding().amount) {
+    // Phases, registers and waves differ by an XOR of the offset, or by whole atoms, and neither
+    // changes which words share a bank. One phase tells all.
+    Cycles cycles = serve(vectors.front().front(), 0, lanesOfPhase.front());
+    cost.cycles = cycles.taken * lanesOfPhase.size() * vectors.size();
+    cost.minimum = cycles.minimum * lanesOfPhase.size() * vectors.size();
+    return cost;
+  }
+  for (unsigned wave = 0; wave < placement.registerLayout().waveCount(); ++wave) {
+    Cycles total;
+    for (ArrayRef<unsigned> vector : vectors)
+      for (ArrayRef<unsigned> lanes : lanesOfPhase) {
+        Cycles cycles = serve(vector.front(), wave, lanes);
+        total.taken += cycles.taken;
+        total.minimum += cycles.minimum;
+      }
+    if (total.taken >= cost.cycles) {
+      cost.cycles = total.taken;
+      cost.minimum = total.minimum;
+    }
+  }
+  return cost;
+}
+
+LdsCost ldsCost(const LdsPlacement &placement, unsigned elementBytes,
+                ArrayRef<LdsAccess> accesses) {
+  unsigned widestBits = 0;
+  for (const LdsAccess &access : accesses)
+    widestBits = std::max(widestBits, access.bits);
+  unsigned vectorElements = std::min<unsigned>(placement.contiguousElements(),
+                                               std::max(1u, widestBits / (8 * elementBytes)));
+  return ldsCost(placement, vectorElements, elementBytes,
+                 ldsAccess(accesses, vectorElements * elementBytes * 8));
+}
+
+bool LdsChoice::isConflictFree() const {
+  return all_of(costs, [](const LdsCost &cost) { return cost.conflicts() == 0; });
+}
+
+LdsChoice chooseSwizzle(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsigned elementBytes,
+                        ArrayRef<LdsUse> uses, unsigned buffers) {
+  auto evaluate = [&](Layout layout) {
+    SmallVector<LdsCost, 2> costs = map_to_vector<2>(uses, [&](const LdsUse &use) {
+      return ldsCost(LdsPlacement(use.registers, layout), elementBytes, use.accesses);
+    });
+    return LdsChoice{std::move(layout), std::move(costs)};
+  };
+  auto total = [](const LdsChoice &choice) {
+    unsigned cycles = 0, accesses = 0;
+    for (const LdsCost &cost : choice.costs) {
+      cycles += cost.cycles;
+      accesses += cost.accesses;
+    }
+    return std::make_tuple(cycles, accesses);
+  };
+
+  LdsChoice best = evaluate(Layout::lds(shape, order, buffers));
+  if (shape.size() < 2 || best.isConflictFree())
+    return best;
+  // Plain storage has the widest vectors, so nothing is better than as few accesses without
+  // conflict.
+  unsigned fewestAccesses = std::get<1>(total(best));
+  unsigned fastest = order.empty() ? shape.size() - 1 : order[0];
+  unsigned second = order.empty() ? shape.size() - 2 : order[1];
+  int64_t columns = best.layout.atomShape(fastest), rows = best.layout.atomShape(second);
+  constexpr unsigned WidestVectorBytes = 16;
+  for (unsigned vector = std::max(1u, WidestVectorBytes / elementBytes); vector; vector /= 2)
+    for (unsigned phases = 2; phases * vector <= columns && phases <= rows; phases *= 2)
+      for (unsigned rowsPerPhase = 1; rowsPerPhase * phases <= rows; rowsPerPhase *= 2) {
+        LdsChoice choice =
+            evaluate(Layout::swizzled(shape, vector, rowsPerPhase, phases, order, buffers));
+        if (total(choice) < total(best))
+          best = std::move(choice);
+        if (best.isConflictFree() && std::get<1>(total(best)) == fewestAccesses)
+          return best;
+      }
+  return best;
+}
+
+} // namespace wavetile
