@@ -91,7 +91,7 @@ def _lit(options: Options) -> Outcome:
 
 def _pytest(options: Options) -> Outcome:
     report = options.results("pytest")
-    command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *options.pytest]
+    command = [sys.executable, "-m", "pytest", f"--junit-xml={report}", *options.pytest]
     if not options.pytest:
         command += ["-n", str(os.cpu_count()), "--dist", "worksteal"]
         command += ["-m", "not slow"] if options.quick else []
