@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <iterator>
 #include <memory>
-#include <tuple>
 
 using namespace wavetile::device;
 
@@ -244,32 +243,26 @@ void MemoryMap::forget(uint64_t begin) {
 
 void MemoryMap::announce(uint64_t begin, uint64_t bytes, std::string_view name) {
   std::lock_guard lock(mutex);
-  auto key = [](const Announcement &a) { return std::tuple(a.begin, a.end); };
-  std::tuple wanted(begin, begin + bytes);
-  auto place = std::lower_bound(announcements.begin(), announcements.end(), wanted,
-                                [&](const Announcement &a, const auto &b) { return key(a) < b; });
-  if (place != announcements.end() && key(*place) == wanted) {
-    ++place->count;
-    return;
-  }
   auto named = announcedNames.find(name);
   if (named == announcedNames.end()) {
     named = announcedNames.emplace(name, nextIdentifier++).first;
     names[named->second] = name;
   }
-  announcements.insert(place, {begin, begin + bytes, 1, named->second});
+  auto place = std::upper_bound(
+      announcements.begin(), announcements.end(), begin,
+      [](uint64_t value, const Announcement &range) { return value < range.begin; });
+  announcements.insert(place, {begin, begin + bytes, named->second, std::this_thread::get_id()});
   changed();
 }
 
-bool MemoryMap::retract(uint64_t begin, uint64_t bytes) {
+bool MemoryMap::retract(uint64_t begin) {
   std::lock_guard lock(mutex);
-  for (auto place = announcements.begin(); place != announcements.end(); ++place) {
-    if (place->begin != begin || place->end != begin + bytes)
+  for (size_t i = announcements.size(); i-- > 0;) {
+    const Announcement &range = announcements[i];
+    if (range.begin != begin || range.thread != std::this_thread::get_id())
       continue;
-    if (--place->count == 0) {
-      announcements.erase(place);
-      changed();
-    }
+    announcements.erase(announcements.begin() + i);
+    changed();
     return true;
   }
   return false;

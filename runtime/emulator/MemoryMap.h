@@ -35,6 +35,7 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -116,8 +117,8 @@ public:
   /// access is in order if it lies in their union, and each announcement wants its own retraction.
   void announce(uint64_t begin, uint64_t bytes, std::string_view name);
 
-  /// Takes back one announcement of exactly this range. False if there is none.
-  bool retract(uint64_t begin, uint64_t bytes);
+  /// Takes back this thread's latest announcement that begins here. False if there is none.
+  bool retract(uint64_t begin);
 
   /// Whether the process has all of [begin, begin + bytes) mapped and readable now.
   bool isMapped(uint64_t begin, uint64_t bytes) const;
@@ -133,8 +134,8 @@ private:
   struct Announcement {
     uint64_t begin;
     uint64_t end;
-    uint32_t count;
     uint32_t identifier;
+    std::thread::id thread;
   };
 
   std::optional<Allocation> findAnnounced(uint64_t address) const;
@@ -146,7 +147,7 @@ private:
   std::atomic<uint64_t> currentGeneration{1};
   /// Sources 1 and 2 by begin address; disjoint.
   std::map<uint64_t, Allocation> known;
-  /// Source 3, sorted by begin and then end.
+  /// Source 3, sorted by begin; later ones after earlier ones.
   std::vector<Announcement> announcements;
   bool unknownRefused = false;
   /// Names of sources 1 and 2 go with their allocation; those of announcements are few and stay.

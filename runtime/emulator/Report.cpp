@@ -1,0 +1,119 @@
+//===- Report.cpp - Faults of kernels as text -----------------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Report.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace llvm;
+
+namespace wavetile::device {
+
+/// An allocation further away than this, and than its own size, has nothing to do with an access.
+static constexpr uint64_t nearBytes = uint64_t(1) << 20;
+
+static StringRef describe(BoundsSource source) {
+  switch (source) {
+  case BoundsSource::Device:
+    return "the device's own";
+  case BoundsSource::Registered:
+    return "registered by hipHostRegister";
+  case BoundsSource::Announced:
+    return "announced by the caller";
+  case BoundsSource::Mapping:
+    return "bounds unknown";
+  }
+  return "";
+}
+
+static std::string counted(uint64_t bytes) {
+  return formatv("{0} byte{1}", bytes, bytes == 1 ? "" : "s");
+}
+
+std::string describeAccess(const MemoryMap &memory, uint64_t address, uint64_t bytes) {
+  if (address < 4096)
+    return "the address is null or nearly so";
+  std::optional<Allocation> allocation = memory.nearest(address);
+  uint64_t end = address + bytes;
+  if (allocation) {
+    uint64_t gap = address < allocation->begin ? allocation->begin - address
+                   : address < allocation->end ? 0
+                                               : address - allocation->end;
+    if (gap > std::max(nearBytes, allocation->size()))
+      allocation = std::nullopt;
+  }
+  if (!allocation) {
+    if (std::optional<Allocation> mapping = memory.find(address))
+      return formatv("in mapped memory {0} whose bounds are unknown",
+                     memory.name(mapping->identifier));
+    return memory.isMapped(address, bytes) ? "in memory of this process that no argument names"
+                                           : "no memory is mapped there";
+  }
+  std::string owner = formatv("allocation '{0}' of {1} ({2:x} to {3:x}, {4})",
+                              memory.name(allocation->identifier), counted(allocation->size()),
+                              allocation->begin, allocation->end, describe(allocation->source));
+  if (address < allocation->begin)
+    return formatv("begins {0} before the start of {1}", counted(allocation->begin - address),
+                   owner);
+  if (end > allocation->end)
+    return formatv("ends {0} past the end of {1}", counted(end - allocation->end), owner);
+  std::string place = formatv("{0} into {1}", counted(address - allocation->begin), owner);
+  if (allocation->freed)
+    return place + ", which was freed";
+  return place;
+}
+
+/// Lines of a report: a label, padded, and a text.
+static void line(raw_ostream &os, StringRef label, const Twine &text) {
+  os << "\n  " << left_justify(label, 12) << text;
+}
+
+static bool isGlobalAccess(FaultKind kind) {
+  return kind == FaultKind::OutOfBounds || kind == FaultKind::ReadOnly;
+}
+
+static bool isAccess(FaultKind kind) {
+  return isGlobalAccess(kind) || kind == FaultKind::Misaligned ||
+         kind == FaultKind::LdsOutOfBounds || kind == FaultKind::ScratchOutOfBounds;
+}
+
+std::string formatFault(const Fault &fault, const KernelInfo &kernel, const CodeObject &object,
+                        const MemoryMap &memory) {
+  std::string text;
+  raw_string_ostream os(text);
+  os << name(fault.kind) << " in kernel " << kernel.name;
+  line(os, "instruction",
+       formatv("{0:x} (+{1:x} in the kernel): {2}", fault.instructionAddress,
+               fault.instructionAddress - kernel.codeBegin, fault.instruction));
+  StringRef label = "source";
+  for (const SourceLocation &location : object.sourceLocations(fault.instructionAddress)) {
+    line(os, label,
+         formatv("{0}:{1}:{2} in {3}", location.file, location.line, location.column,
+                 location.function));
+    label = "inlined at";
+  }
+  std::string where = formatv("workgroup ({0}, {1}, {2}), wave {3}", fault.workgroup[0],
+                              fault.workgroup[1], fault.workgroup[2], fault.wave);
+  if (fault.lane >= 0)
+    where += formatv(", lane {0}", fault.lane);
+  line(os, "where", where);
+  if (isAccess(fault.kind)) {
+    line(os, "access", formatv("{0} of {1} at {2:x}", fault.isStore ? "store" : "load",
+                               counted(fault.bytes), fault.address));
+    if (isGlobalAccess(fault.kind) ||
+        (fault.kind == FaultKind::Misaligned && memory.find(fault.address)))
+      line(os, "memory", describeAccess(memory, fault.address, fault.bytes));
+  }
+  if (!fault.detail.empty())
+    line(os, "detail", fault.detail);
+  return text;
+}
+
+} // namespace wavetile::device

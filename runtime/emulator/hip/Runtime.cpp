@@ -1,0 +1,100 @@
+//===- Runtime.cpp - The state behind HIP's functions ---------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/hip/Runtime.h"
+
+#include "runtime/emulator/hip/Device.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace wavetile::device {
+
+static thread_local std::string lastReport;
+static thread_local hipError_t lastError = hipSuccess;
+
+Runtime &Runtime::get() {
+  static Runtime *runtime = new Runtime;
+  return *runtime;
+}
+
+Runtime::Runtime() { readEnvironment(); }
+
+int &Runtime::currentOrdinal() {
+  static thread_local int ordinal = 0;
+  return ordinal;
+}
+
+static std::string listTargets() {
+  std::vector<StringRef> names;
+  for (const TargetDescription &target : targets())
+    names.push_back(target.name);
+  return join(names, ", ");
+}
+
+void Runtime::readEnvironment() {
+  const char *wanted = std::getenv("WAVETILE_DEVICE_TARGET");
+  SmallVector<StringRef> names;
+  StringRef(wanted && *wanted ? wanted : "gfx950").split(names, ',');
+  for (StringRef name : names) {
+    const TargetDescription *target = findTarget(name.trim());
+    if (!target) {
+      environmentError = "WAVETILE_DEVICE_TARGET names '" + name.str() +
+                         "', which this device cannot pose as; it can as " + listTargets();
+      deviceList.clear();
+      return;
+    }
+    deviceList.push_back(makeDevice(*target, static_cast<int>(deviceList.size())));
+  }
+  const char *strict = std::getenv("WAVETILE_DEVICE_STRICT");
+  memory.refuseUnknown(strict && StringRef(strict) == "1");
+  const char *limit = std::getenv("WAVETILE_DEVICE_INSTRUCTION_LIMIT");
+  if (limit && StringRef(limit).getAsInteger(10, instructionLimitValue)) {
+    environmentError =
+        "WAVETILE_DEVICE_INSTRUCTION_LIMIT is '" + std::string(limit) + "', which is no number";
+    deviceList.clear();
+  }
+}
+
+hipError_t Runtime::ready() {
+  return environmentError.empty() ? hipSuccess : fail(hipErrorNoDevice, environmentError);
+}
+
+hipError_t fail(hipError_t error, std::string_view reason) {
+  lastReport = reason;
+  std::string text = "wavetile device: " + lastReport + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  return error;
+}
+
+void clearReport() { lastReport.clear(); }
+
+hipError_t recorded(hipError_t error) {
+  if (error != hipSuccess)
+    lastError = error;
+  return error;
+}
+
+} // namespace wavetile::device
+
+using namespace wavetile::device;
+
+WAVETILE_HIP_API hipError_t hipGetLastError() { return std::exchange(lastError, hipSuccess); }
+
+WAVETILE_HIP_API hipError_t hipExtGetLastError() { return std::exchange(lastError, hipSuccess); }
+
+WAVETILE_HIP_API hipError_t hipPeekAtLastError() { return lastError; }
+
+/// The reason for the latest failure of this thread's launches, module loads and the like, or an
+/// empty text. Valid until the next one.
+WAVETILE_HIP_API const char *wavetileDeviceLastReport() { return lastReport.c_str(); }

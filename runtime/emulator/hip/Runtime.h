@@ -1,0 +1,107 @@
+//===- Runtime.h - The state behind HIP's functions -----------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One Runtime for the process: the devices it poses as, what it knows of memory,
+// and the handles that it gave out. Read the environment here and nowhere else:
+//
+//   WAVETILE_DEVICE_TARGET  the GPUs it poses as, separated by commas (gfx950)
+//   WAVETILE_DEVICE_STRICT  1: refuse memory of which only the mapping is known
+//   WAVETILE_DEVICE_INSTRUCTION_LIMIT  wave instructions that a launch may execute
+//
+// Promises: thread-safe; never destroyed, for clients call HIP from their own
+// destructors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_HIP_RUNTIME_H
+#define WAVETILE_RUNTIME_EMULATOR_HIP_RUNTIME_H
+
+#include "runtime/emulator/MemoryMap.h"
+#include "runtime/emulator/Target.h"
+#include "runtime/emulator/hip/Handles.h"
+#include "runtime/emulator/hip/Heap.h"
+#include "runtime/emulator/hip/HipTypes.h"
+#include "runtime/emulator/hip/LaunchLog.h"
+
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+struct ihipStream_t;
+struct ihipEvent_t;
+struct ihipModule_t;
+
+namespace wavetile::device {
+
+/// One GPU that the process sees.
+struct Device {
+  const TargetDescription *target = nullptr;
+  int ordinal = 0;
+  hipDeviceProp_tR0600 properties = {};
+};
+
+/// See the top of the file.
+class Runtime {
+public:
+  static Runtime &get();
+
+  /// hipSuccess, or hipErrorNoDevice if the environment asks for something that does not exist.
+  hipError_t ready();
+
+  const std::vector<Device> &devices() const { return deviceList; }
+  /// The device that this thread has set.
+  static int &currentOrdinal();
+  const Device &currentDevice() const { return deviceList[currentOrdinal()]; }
+  const Device *device(int ordinal) const {
+    return ordinal >= 0 && static_cast<size_t>(ordinal) < deviceList.size() ? &deviceList[ordinal]
+                                                                            : nullptr;
+  }
+
+  uint64_t instructionLimit() const { return instructionLimitValue; }
+
+  MemoryMap memory;
+  Heap heap{memory};
+  LaunchLog log;
+  Handles<ihipStream_t> streams;
+  Handles<ihipEvent_t> events;
+  Handles<ihipModule_t> modules;
+
+  /// Held shared by whatever reads or writes device memory, and alone by whatever takes memory
+  /// away: freeing waits for running launches, as HIP's does.
+  std::shared_mutex activity;
+
+private:
+  Runtime();
+  void readEnvironment();
+
+  std::vector<Device> deviceList;
+  std::string environmentError;
+  uint64_t instructionLimitValue = UINT64_MAX;
+};
+
+/// What a HIP function returns on failure: prints `reason` on stderr and keeps it for
+/// wavetileDeviceLastReport of this thread.
+hipError_t fail(hipError_t error, std::string_view reason);
+
+/// Forgets this thread's report. Called where an operation begins that may make one.
+void clearReport();
+
+/// Keeps `error` for hipGetLastError of this thread, and gives it back.
+hipError_t recorded(hipError_t error);
+
+/// The body of a HIP function that needs a device.
+template <typename Body> hipError_t withDevice(Body &&body) {
+  Runtime &runtime = Runtime::get();
+  hipError_t error = runtime.ready();
+  return recorded(error == hipSuccess ? body(runtime) : error);
+}
+
+} // namespace wavetile::device
+
+#endif // WAVETILE_RUNTIME_EMULATOR_HIP_RUNTIME_H
