@@ -25,9 +25,9 @@ CompiledKernel::~CompiledKernel() {
   }
 }
 
-std::vector<std::string> CompiledKernel::kernelNames() const {
+std::vector<std::string> wavetile::kernelNames(const LaunchPlan &plan) {
   std::vector<std::string> names;
-  for (const auto &step : launchPlan.steps)
+  for (const auto &step : plan.steps)
     if (const auto *launch = std::get_if<KernelLaunch>(&step))
       if (std::find(names.begin(), names.end(), launch->symbol) == names.end())
         names.push_back(launch->symbol);
@@ -191,7 +191,7 @@ Status CompiledKernel::launch(const std::shared_ptr<Device> &device, HipStream s
   if (status || error == 0)
     return status;
   std::string kernels;
-  for (const std::string &name : kernelNames())
+  for (const std::string &name : kernelNames(launchPlan))
     kernels += (kernels.empty() ? "" : ", ") + name;
   return hip.errorWithReport(error, kernels + " on " + device->str());
 }

@@ -28,6 +28,9 @@
 
 namespace wavetile {
 
+/// Symbols of a plan's kernels in the order in which they are first launched.
+std::vector<std::string> kernelNames(const LaunchPlan &plan);
+
 /// A plan evaluated for one call. Lives on the stack.
 class PreparedLaunch {
 public:
@@ -79,8 +82,6 @@ public:
 
   const LaunchPlan &plan() const { return launchPlan; }
   const std::string &codeObject() const { return code; }
-  /// Symbols of the kernels in the order in which they are first launched.
-  std::vector<std::string> kernelNames() const;
 
   /// Loads the code if this device has not seen it, and gives all steps to the stream. On the
   /// software device the work is complete on return. `prepared` must be of this plan.

@@ -57,12 +57,8 @@ struct ExpressionNode {
 struct Expression {
   std::vector<ExpressionNode> nodes;
 
-  static Expression constant(int64_t value) {
-    return {{{ExpressionNode::Kind::Constant, value}}};
-  }
-  static Expression integer(int64_t index) {
-    return {{{ExpressionNode::Kind::Integer, index}}};
-  }
+  static Expression constant(int64_t value) { return {{{ExpressionNode::Kind::Constant, value}}}; }
+  static Expression integer(int64_t index) { return {{{ExpressionNode::Kind::Integer, index}}}; }
   /// `left kind right`.
   static Expression binary(ExpressionNode::Kind kind, Expression left, Expression right);
 

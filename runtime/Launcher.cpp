@@ -47,7 +47,7 @@ std::string Launcher::explain(const CallArguments &arguments, const Device &devi
     Status status = prepared.prepare(variant->plan(), arguments, device, serves, &whyNot);
     if (!text.empty())
       text += "\n";
-    for (const std::string &name : variant->kernelNames())
+    for (const std::string &name : kernelNames(variant->plan()))
       text += name + " ";
     text += "does not serve: " + (status ? status.get().message : whyNot);
   }

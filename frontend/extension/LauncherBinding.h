@@ -36,8 +36,8 @@
 //                                 name of the error or "") and `report` (what the
 //                                 software device found, or "")
 //     .specialise(*values) -> Specialisation    without compiling; meta and fake
-//                                 tensors are allowed and count as CPU tensors
-//                                 that are aligned and do not overlap
+//                                 tensors are allowed: aligned, without overlap,
+//                                 on the default device if no other tensor says
 //     .integers(*values) -> tuple[int, ...]     the numbers such a call binds
 //     .add(specialisation, kernel)              one more variant, tried last
 //     .variants(specialisation) -> list[CompiledKernel]
@@ -48,7 +48,7 @@
 //   Specialisation: what the guard says about one call, and nothing else.
 //     .target: str, .device: "software" | "hip"
 //     .parameters: list of, in parameter order,
-//         TensorSpecialisation   .name .dtype ("bf16", "f8e4m3fn", "i1" for bool...)
+//         TensorSpecialisation   .name .dtype ("bf16", "f8e4m3fn", "i64", "u8", "bool")
 //                                .rank .sizes .strides (lists of IntegerSpecialisation)
 //                                .aligned (to 16 bytes) .wide (a byte offset passes 2^31,
 //                                or a size or stride does)
