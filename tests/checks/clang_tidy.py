@@ -7,6 +7,7 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -55,7 +56,8 @@ def _units(build: Path) -> Iterator[Unit]:
         path = Path(entry["file"])
         if path.suffix != ".cpp" or path.is_relative_to(build):
             continue
-        read = dependencies.get(entry["output"], [])
+        command = shlex.split(entry["command"])
+        read = dependencies.get(command[command.index("-o") + 1], [])
         parts = [settings, entry["command"].replace(str(sources.ROOT), ".")]
         parts += [f"{sources.relative(file)} {_digest(file)}" for file in sorted({path, *read})]
         yield Unit(path, hashlib.sha256("\n".join(parts).encode()).hexdigest())
