@@ -32,6 +32,8 @@ static Error fault(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
 }
 
+char WrongProcessorError::ID = 0;
+
 /// The memory that the segments are laid out in.
 struct CodeObject::Image {
   uint8_t *data = nullptr;
@@ -161,7 +163,8 @@ Error CodeObjectReader::checkHeader(StringRef processor) {
     if (known.machine == machine)
       object.processorName = known.name;
   if (!runsOn(object.processorName, processor))
-    return fault("built for " + object.processorName + ", but this device is a " + processor);
+    return make_error<WrongProcessorError>("built for " + object.processorName +
+                                           ", but this device is a " + processor);
   unifiedRegisterFile = machine == ELF::EF_AMDGPU_MACH_AMDGCN_GFX90A ||
                         machine == ELF::EF_AMDGPU_MACH_AMDGCN_GFX942 ||
                         machine == ELF::EF_AMDGPU_MACH_AMDGCN_GFX950 ||

@@ -109,6 +109,14 @@ struct SourceLocation {
   uint32_t column = 0;
 };
 
+/// The code object is sound, but for another GPU.
+class WrongProcessorError : public llvm::ErrorInfo<WrongProcessorError, llvm::StringError> {
+public:
+  static char ID;
+  explicit WrongProcessorError(const llvm::Twine &message)
+      : ErrorInfo(message, llvm::inconvertibleErrorCode()) {}
+};
+
 /// See the top of the file.
 class CodeObject {
 public:

@@ -36,6 +36,7 @@
 struct ihipStream_t;
 struct ihipEvent_t;
 struct ihipModule_t;
+struct ihipModuleSymbol_t;
 
 namespace wavetile::device {
 
@@ -71,6 +72,7 @@ public:
   Handles<ihipStream_t> streams;
   Handles<ihipEvent_t> events;
   Handles<ihipModule_t> modules;
+  Handles<ihipModuleSymbol_t> functions;
 
   /// Held shared by whatever reads or writes device memory, and alone by whatever takes memory
   /// away: freeing waits for running launches, as HIP's does.

@@ -1,0 +1,36 @@
+//===- Image.h - The bytes that a client loads a module from --------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Clients hand code objects over by a pointer without a length, from a file, and
+// packed with others into an offload bundle. This finds the bytes of the code
+// object for one processor.
+//
+// Promises: what is read lies in mapped memory; anything else is an error.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_HIP_IMAGE_H
+#define WAVETILE_RUNTIME_EMULATOR_HIP_IMAGE_H
+
+#include "runtime/emulator/MemoryMap.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace wavetile::device {
+
+/// The code object for `processor` in an ELF file or an uncompressed offload bundle at `image`,
+/// which has `bytes` bytes, or a length that its own headers say.
+llvm::Expected<llvm::ArrayRef<uint8_t>> findCodeObject(const void *image,
+                                                       std::optional<uint64_t> bytes,
+                                                       llvm::StringRef processor,
+                                                       const MemoryMap &memory);
+
+} // namespace wavetile::device
+
+#endif // WAVETILE_RUNTIME_EMULATOR_HIP_IMAGE_H
