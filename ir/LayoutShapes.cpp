@@ -32,8 +32,11 @@ SmallVector<unsigned, 4> allBut(unsigned dim, unsigned rank) {
 /// The register bits that move independently of lower ones.
 SmallVector<unsigned, 8> independentRegisterBits(const LinearMap &map) {
   Subspace seen;
-  return filter_to_vector<8>(seq(0u, map.inputBits(0)),
-                             [&](unsigned bit) { return seen.insert(map.column(0, bit)); });
+  SmallVector<unsigned, 8> bits;
+  for (unsigned bit = 0; bit < map.inputBits(0); ++bit)
+    if (seen.insert(map.column(0, bit)))
+      bits.push_back(bit);
+  return bits;
 }
 
 } // namespace
