@@ -15,12 +15,12 @@ using namespace wavetile;
 CompiledKernel::~CompiledKernel() {
   for (const std::unique_ptr<Loaded> &loaded : modules) {
     const HipLibrary &hip = loaded->device->hip();
-    // Unloading does not wait for kernels that still run. Nobody is left to tell if HIP refuses.
     std::lock_guard lock(loaded->device->mutex);
     CurrentDevice current(*loaded->device);
-    if (Status status = current.enter())
-      continue;
-    (void)hip.deviceSynchronize();
+    // Unloading does not wait for kernels that still run. Nobody is left to tell if HIP refuses:
+    // what can still be given back is.
+    if (Status status = current.enter(); !status)
+      (void)hip.deviceSynchronize();
     (void)hip.moduleUnload(loaded->module);
   }
 }

@@ -168,11 +168,11 @@ Devices::Source &Devices::softwareSource() {
 Status Devices::pick(Source &source, const char *what, int32_t ordinal,
                      std::shared_ptr<Device> &device) {
   if (source.devices.empty())
-    return Status::error(ErrorKind::Device, std::string(what) + ": " + source.problem);
+    return Status::error(ErrorKind::NoDevice, std::string(what) + ": " + source.problem);
   if (ordinal < 0 || static_cast<size_t>(ordinal) >= source.devices.size())
-    return Status::error(ErrorKind::Device, std::string(what) + ": no device " +
-                                                std::to_string(ordinal) + " among " +
-                                                std::to_string(source.devices.size()));
+    return Status::error(ErrorKind::NoDevice, std::string(what) + ": no device " +
+                                                  std::to_string(ordinal) + " among " +
+                                                  std::to_string(source.devices.size()));
   device = source.devices[ordinal];
   return Status::success();
 }

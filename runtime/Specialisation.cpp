@@ -140,7 +140,6 @@ void CallArguments::addTensorInteger(int64_t value, uint8_t flags) {
 }
 
 void CallArguments::addTensor(const TensorArgument &tensor) {
-  parameters.push_back({ParameterKind::Tensor, tensor, 0});
   pointerList.push_back(tensor.data);
   nameList.push_back(tensor.name);
   ByteRange range;
@@ -148,6 +147,9 @@ void CallArguments::addTensor(const TensorArgument &tensor) {
     range = {0, std::numeric_limits<uintptr_t>::max()};
   rangeList.push_back(range);
 
+  constexpr size_t furthest = size_t(1) << 31;
+  bool aligned = reinterpret_cast<uintptr_t>(tensor.data) % vectorBytes == 0;
+  bool wide = range.size() > furthest;
   int64_t vector = elementsPerVector(tensor.type);
   for (int32_t dimension = 0; dimension < tensor.rank; ++dimension) {
     int64_t size = tensor.sizes[dimension];
@@ -159,29 +161,34 @@ void CallArguments::addTensor(const TensorArgument &tensor) {
     int64_t stride = tensor.strides[dimension];
     addTensorInteger(stride, (stride == 0 ? zeroFlag : 0) | (stride == 1 ? oneFlag : 0) |
                                  (stride % vector == 0 ? divisibleFlag : 0));
+    wide |= !fitsInt32(tensor.sizes[dimension]) || !fitsInt32(stride);
   }
+  assert(tensor.rank <= std::numeric_limits<uint8_t>::max());
+  auto flags = static_cast<uint8_t>((aligned ? alignedFlag : 0) | (wide ? wideFlag : 0));
+  parameters.push_back(
+      {ParameterKind::Tensor, 0, tensor.type, static_cast<uint8_t>(tensor.rank), flags});
 }
 
 void CallArguments::addInteger(int64_t value) {
-  parameters.push_back({ParameterKind::Integer, {}, 0});
+  parameters.push_back({ParameterKind::Integer});
   scalarList.push_back(value);
   scalarFlags.push_back((value % vectorBytes == 0 ? divisibleFlag : 0) |
                         (fitsInt32(value) ? 0 : wideIntegerFlag));
 }
 
 void CallArguments::addBool(bool value) {
-  parameters.push_back({ParameterKind::Bool, {}, 0});
+  parameters.push_back({ParameterKind::Bool});
   scalarList.push_back(value);
   scalarFlags.push_back(boolFlag);
 }
 
 void CallArguments::addFloat(double value) {
-  parameters.push_back({ParameterKind::Float, {}, 0});
+  parameters.push_back({ParameterKind::Float});
   floatList.push_back(value);
 }
 
 void CallArguments::addConstant(uint32_t number) {
-  parameters.push_back({ParameterKind::Constant, {}, number});
+  parameters.push_back({ParameterKind::Constant, number});
 }
 
 namespace {
@@ -191,19 +198,6 @@ template <typename Bytes, typename T> void put(Bytes &bytes, T value) {
   bytes.insert(bytes.end(), raw, raw + sizeof(T));
 }
 } // namespace
-
-void CallArguments::putTensor(const TensorArgument &tensor, const ByteRange &range) {
-  constexpr size_t furthest = size_t(1) << 31;
-  bool wide = range.size() > furthest;
-  for (int32_t dimension = 0; dimension < tensor.rank; ++dimension)
-    wide |= !fitsInt32(tensor.sizes[dimension]) || !fitsInt32(tensor.strides[dimension]);
-  bool aligned = reinterpret_cast<uintptr_t>(tensor.data) % vectorBytes == 0;
-  put(keyBytes, tensor.type.code);
-  put(keyBytes, tensor.type.bits);
-  put(keyBytes, tensor.type.lanes);
-  put(keyBytes, static_cast<uint8_t>(tensor.rank));
-  put(keyBytes, static_cast<uint8_t>((aligned ? alignedFlag : 0) | (wide ? wideFlag : 0)));
-}
 
 void CallArguments::putEqualities() {
   // Few values differ: contiguous tensors of one shape share theirs.
@@ -258,13 +252,17 @@ void CallArguments::finish(const Device &device) {
   put(keyBytes, static_cast<uint8_t>(target.size()));
   keyBytes.insert(keyBytes.end(), target.begin(), target.end());
   put(keyBytes, static_cast<uint16_t>(parameters.size()));
-  size_t tensor = 0;
   for (const Parameter &parameter : parameters) {
     put(keyBytes, parameter.kind);
-    if (parameter.kind == ParameterKind::Tensor)
-      putTensor(parameter.tensor, rangeList[tensor++]);
-    else if (parameter.kind == ParameterKind::Constant)
+    if (parameter.kind == ParameterKind::Constant)
       put(keyBytes, parameter.number);
+    if (parameter.kind != ParameterKind::Tensor)
+      continue;
+    put(keyBytes, parameter.type.code);
+    put(keyBytes, parameter.type.bits);
+    put(keyBytes, parameter.type.lanes);
+    put(keyBytes, parameter.rank);
+    put(keyBytes, parameter.flags);
   }
   putEqualities();
   putOverlaps();

@@ -77,7 +77,7 @@ struct ByteRange {
 enum class ParameterKind : uint8_t { Tensor, Integer, Bool, Float, Constant };
 
 /// The values of one call, in the order in which a launch plan numbers them. Lives on the stack;
-/// parameters are added in order, then `finish` makes the key.
+/// parameters are added in order, then `finish` makes the key. Shapes are copied.
 class CallArguments {
 public:
   CallArguments();
@@ -101,11 +101,13 @@ public:
 private:
   struct Parameter {
     ParameterKind kind;
-    TensorArgument tensor;
-    uint32_t number; // of a constant
+    uint32_t number = 0; // of a constant
+    // Of a tensor:
+    DataType type = {};
+    uint8_t rank = 0;
+    uint8_t flags = 0;
   };
   void addTensorInteger(int64_t value, uint8_t flags);
-  void putTensor(const TensorArgument &tensor, const ByteRange &range);
   void putEqualities();
   void putOverlaps();
 

@@ -24,7 +24,8 @@ namespace wavetile {
 enum class ErrorKind : uint8_t {
   Argument, // a value that a kernel cannot take
   Launch,   // a launch that the plan or the hardware does not allow
-  Device,   // no device, or HIP or the software device failed
+  NoDevice, // nothing that could run it
+  Device,   // HIP or the software device failed
 };
 
 struct ErrorInfo {

@@ -32,6 +32,7 @@
 //       `errors` is a module or object with the exception classes
 //         ArgumentError(message)  a value that the region cannot take
 //         LaunchError(message)    no variant serves, a grid above the limits
+//         DeviceNotFoundError(message)   nothing can run it
 //         DeviceError(message)    HIP failed; gets the attributes `hip_error` (HIP's
 //                                 name of the error or "") and `report` (what the
 //                                 software device found, or "")

@@ -22,6 +22,8 @@ static const char *classOf(ErrorKind kind) {
     return "ArgumentError";
   case ErrorKind::Launch:
     return "LaunchError";
+  case ErrorKind::NoDevice:
+    return "DeviceNotFoundError";
   case ErrorKind::Device:
     return "DeviceError";
   }
