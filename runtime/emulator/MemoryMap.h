@@ -63,13 +63,13 @@ struct Allocation {
     return address >= begin && address <= end && bytes <= end - address;
   }
 
-  /// Whether a load of `bytes` at `address` is in order. A load that starts inside may run over the
-  /// end within its own aligned block of 4, 8 or 16 bytes: compilers widen loads that way, and such
-  /// a block cannot straddle a page.
+  /// Whether a load of `bytes` at `address` is in order. A load of a dword or more that starts inside
+  /// may run over the end within its own aligned block of 4, 8 or 16 bytes: compilers widen loads
+  /// that way, and such a block cannot straddle a page.
   bool allowsLoad(uint64_t address, uint64_t bytes) const {
     if (contains(address, bytes))
       return true;
-    if (address < begin || address >= end)
+    if (address < begin || address >= end || bytes < 4)
       return false;
     uint64_t block = bytes <= 4 ? 4 : bytes <= 8 ? 8 : 16;
     uint64_t blockAfterEnd = (end + block - 1) / block * block;

@@ -1,0 +1,498 @@
+//===- DeviceHipTest.cpp - The software device as a HIP library -----------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Everything of HIP but launches: devices, memory, streams, events, modules.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceHipSupport.h"
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <regex>
+#include <set>
+
+using namespace wavetile::test;
+
+static const Hip &hip = Hip::get();
+
+namespace {
+class DeviceHip : public testing::Test {
+protected:
+  void SetUp() override { ASSERT_EQ(hip.hipSetDevice(0), hipSuccess); }
+  void TearDown() override { hip.hipSetDevice(0); }
+};
+} // namespace
+
+/// The lines that a command prints.
+static std::vector<std::string> linesOf(const std::string &command) {
+  std::vector<std::string> lines;
+  std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(command.c_str(), "r"), pclose);
+  char buffer[4096];
+  while (pipe && std::fgets(buffer, sizeof(buffer), pipe.get()))
+    lines.push_back(std::string(buffer, std::strcspn(buffer, "\n")));
+  return lines;
+}
+
+//===----------------------------------------------------------------------===//
+// The library
+//===----------------------------------------------------------------------===//
+
+TEST_F(DeviceHip, ExportsNothingButHip) {
+  auto lines = linesOf(std::string(WAVETILE_NM) + " -D --defined-only " WAVETILE_DEVICE_LIBRARY);
+  std::regex allowed("[0-9a-f]+ (T (hip|__hip|wavetileDevice)[A-Za-z0-9_]*@@hip_4\\.2|A hip_4\\.2)");
+  EXPECT_GT(lines.size(), 400u);
+  for (const std::string &line : lines)
+    EXPECT_TRUE(std::regex_match(line, allowed)) << line;
+}
+
+TEST_F(DeviceHip, CarriesItsOwnLlvm) {
+  for (const std::string &line :
+       linesOf(std::string(WAVETILE_NM) + " -D --undefined-only " WAVETILE_DEVICE_LIBRARY))
+    EXPECT_EQ(line.find("llvm"), std::string::npos) << line;
+}
+
+TEST_F(DeviceHip, GetProcAddressFindsWhatIsExported) {
+  void *found = nullptr;
+  int status = -1;
+  EXPECT_EQ(hip.hipGetProcAddress("hipMalloc", &found, 70000000, 0, &status), hipSuccess);
+  EXPECT_EQ(found, reinterpret_cast<void *>(hip.hipMalloc));
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(hip.hipGetProcAddress("hipGetDeviceProperties", &found, 70000000, 0, nullptr),
+            hipSuccess);
+  EXPECT_EQ(found, reinterpret_cast<void *>(hip.hipGetDevicePropertiesR0600));
+  for (const char *name : {"hipNoSuchThing", "malloc", ""}) {
+    EXPECT_EQ(hip.hipGetProcAddress(name, &found, 70000000, 0, &status), hipErrorInvalidValue);
+    EXPECT_EQ(status, 1);
+    EXPECT_EQ(found, nullptr);
+  }
+}
+
+TEST_F(DeviceHip, UnsupportedFunctionsAreNamedOnce) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(hip.hipGraphLaunch(nullptr, nullptr), hipErrorNotSupported);
+  EXPECT_EQ(hip.hipGraphLaunch(nullptr, nullptr), hipErrorNotSupported);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "wavetile device: hipGraphLaunch is not supported\n");
+}
+
+TEST_F(DeviceHip, ErrorsHaveNamesAndStayUntilRead) {
+  EXPECT_STREQ(hip.hipGetErrorName(hipErrorIllegalAddress), "hipErrorIllegalAddress");
+  EXPECT_STREQ(hip.hipGetErrorString(hipErrorOutOfMemory), "out of memory");
+  EXPECT_STREQ(hip.hipGetErrorName(static_cast<hipError_t>(12345)), "hipErrorUnknown");
+  hip.hipGetLastError();
+  EXPECT_EQ(hip.hipSetDevice(77), hipErrorInvalidDevice);
+  EXPECT_EQ(hip.hipSetDevice(0), hipSuccess);
+  EXPECT_EQ(hip.hipPeekAtLastError(), hipErrorInvalidDevice);
+  EXPECT_EQ(hip.hipGetLastError(), hipErrorInvalidDevice);
+  EXPECT_EQ(hip.hipGetLastError(), hipSuccess);
+}
+
+//===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
+
+TEST_F(DeviceHip, PosesAsTheNamedGpus) {
+  int count = 0;
+  ASSERT_EQ(hip.hipInit(0), hipSuccess);
+  ASSERT_EQ(hip.hipGetDeviceCount(&count), hipSuccess);
+  ASSERT_EQ(count, 3);
+  struct Expected {
+    const char *arch, *name;
+    int wave, units, major, minor;
+    size_t lds;
+  };
+  const Expected expected[] = {
+      {"gfx950:sramecc+:xnack-", "AMD Instinct MI355X", 64, 256, 9, 5, 160 << 10},
+      {"gfx942:sramecc+:xnack-", "AMD Instinct MI300X", 64, 304, 9, 4, 64 << 10},
+      // HIP counts pairs of compute units here.
+      {"gfx1150", "AMD Radeon 890M", 32, 8, 11, 5, 64 << 10},
+  };
+  for (int i = 0; i < count; ++i) {
+    hipDeviceProp_tR0600 p = {};
+    ASSERT_EQ(hip.hipGetDevicePropertiesR0600(&p, i), hipSuccess);
+    EXPECT_STREQ(p.gcnArchName, expected[i].arch);
+    EXPECT_STREQ(p.name, expected[i].name);
+    EXPECT_EQ(p.warpSize, expected[i].wave);
+    EXPECT_EQ(p.multiProcessorCount, expected[i].units);
+    EXPECT_EQ(p.major, expected[i].major);
+    EXPECT_EQ(p.minor, expected[i].minor);
+    EXPECT_EQ(p.sharedMemPerBlock, expected[i].lds);
+    EXPECT_EQ(p.maxThreadsPerBlock, 1024);
+    char name[8] = "xxxxxxx";
+    EXPECT_EQ(hip.hipDeviceGetName(name, 5, i), hipSuccess);
+    EXPECT_STREQ(name, "AMD ");
+    // Attributes say the same: HIP's numbers 87, 63, 74, 23 and 61.
+    auto attribute = [&](int number) {
+      int value = -1;
+      EXPECT_EQ(hip.hipDeviceGetAttribute(&value, number, i), hipSuccess) << number;
+      return value;
+    };
+    EXPECT_EQ(attribute(87), p.warpSize);
+    EXPECT_EQ(attribute(63), p.multiProcessorCount);
+    EXPECT_EQ(attribute(74), static_cast<int>(p.sharedMemPerBlock));
+    EXPECT_EQ(attribute(23), p.major);
+    EXPECT_EQ(attribute(61), p.minor);
+  }
+  int value;
+  EXPECT_EQ(hip.hipDeviceGetAttribute(&value, 424242, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hip.hipDeviceGetAttribute(&value, 87, 3), hipErrorInvalidDevice);
+  EXPECT_EQ(hip.hipDeviceGetAttribute(nullptr, 87, 0), hipErrorInvalidValue);
+}
+
+TEST(DeviceHipEnvironment, AnUnknownTargetIsAnErrorThatListsThem) {
+  std::string command = "cd / && WAVETILE_DEVICE_TARGET=gfx950,gfx906 " WAVETILE_PYTHON
+                        " -c \"import ctypes; h = ctypes.CDLL('" WAVETILE_DEVICE_LIBRARY
+                        "'); n = ctypes.c_int(7); print(h.hipGetDeviceCount(ctypes.byref(n)), "
+                        "n.value)\" 2>&1";
+  auto lines = linesOf(command);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines[0].find("gfx906"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[0].find("gfx942, gfx950, gfx1150"), std::string::npos) << lines[0];
+  EXPECT_EQ(lines[1], "100 0");
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+TEST_F(DeviceHip, AllocatesAlignedMemoryThatIsUndefined) {
+  std::set<void *> seen;
+  std::vector<void *> all;
+  for (size_t bytes : {1, 255, 256, 257, 1000003}) {
+    void *pointer = nullptr;
+    ASSERT_EQ(hip.hipMalloc(&pointer, bytes), hipSuccess);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(pointer) % 256, 0u);
+    EXPECT_TRUE(seen.insert(pointer).second);
+    const auto *data = static_cast<const uint8_t *>(pointer);
+    EXPECT_EQ(data[0], 0xFF);
+    EXPECT_EQ(data[bytes - 1], 0xFF);
+    all.push_back(pointer);
+  }
+  for (void *pointer : all) {
+    EXPECT_EQ(hip.hipFree(pointer), hipSuccess);
+    EXPECT_EQ(hip.hipFree(pointer), hipErrorInvalidValue) << "freed twice";
+  }
+}
+
+TEST_F(DeviceHip, AllocationFailsCleanly) {
+  void *pointer = this;
+  EXPECT_EQ(hip.hipMalloc(&pointer, SIZE_MAX), hipErrorOutOfMemory);
+  EXPECT_EQ(pointer, nullptr);
+  EXPECT_EQ(hip.hipMalloc(&pointer, size_t(1) << 45), hipErrorOutOfMemory);
+  EXPECT_EQ(hip.hipMalloc(nullptr, 16), hipErrorInvalidValue);
+  EXPECT_EQ(hip.hipMalloc(&pointer, 0), hipSuccess);
+  EXPECT_EQ(pointer, nullptr);
+  EXPECT_EQ(hip.hipFree(nullptr), hipSuccess);
+  int local = 0;
+  EXPECT_EQ(hip.hipFree(&local), hipErrorInvalidValue);
+}
+
+TEST_F(DeviceHip, MemoryInfoIsTheGpusAndTheHosts) {
+  size_t available = 0, total = 0;
+  ASSERT_EQ(hip.hipMemGetInfo(&available, &total), hipSuccess);
+  EXPECT_EQ(total, size_t(288) << 30);
+  EXPECT_GT(available, 0u);
+  EXPECT_LE(available, size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(DeviceHip, HostMemoryHasItsOwnFunctions) {
+  void *host = nullptr;
+  ASSERT_EQ(hip.hipHostMalloc(&host, 100, 0), hipSuccess);
+  EXPECT_EQ(hip.hipFree(host), hipErrorInvalidValue);
+  hipPointerAttribute_t attributes;
+  EXPECT_EQ(hip.hipPointerGetAttributes(&attributes, host), hipSuccess);
+  EXPECT_EQ(attributes.type, hipMemoryTypeHost);
+  EXPECT_EQ(hip.hipHostFree(host), hipSuccess);
+  EXPECT_EQ(hip.hipHostFree(host), hipErrorInvalidValue);
+}
+
+TEST_F(DeviceHip, RegistersHostMemory) {
+  std::vector<char> buffer(1000);
+  EXPECT_EQ(hip.hipHostUnregister(buffer.data()), hipErrorHostMemoryNotRegistered);
+  EXPECT_EQ(hip.hipHostRegister(buffer.data(), 1000, 0), hipSuccess);
+  EXPECT_EQ(hip.hipHostRegister(buffer.data() + 999, 10, 0), hipErrorHostMemoryAlreadyRegistered);
+  hipPointerAttribute_t attributes;
+  EXPECT_EQ(hip.hipPointerGetAttributes(&attributes, buffer.data() + 500), hipSuccess);
+  EXPECT_EQ(attributes.type, hipMemoryTypeHost);
+  EXPECT_EQ(hip.hipHostUnregister(buffer.data() + 1), hipErrorHostMemoryNotRegistered);
+  EXPECT_EQ(hip.hipHostUnregister(buffer.data()), hipSuccess);
+  EXPECT_EQ(hip.hipHostRegister(nullptr, 10, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hip.hipHostRegister(reinterpret_cast<void *>(0x1000), 10, 0), hipErrorInvalidValue);
+}
+
+TEST_F(DeviceHip, PointerQueriesKnowWhatAPointerIs) {
+  DeviceArray<float> array(25);
+  hipPointerAttribute_t attributes;
+  EXPECT_EQ(hip.hipPointerGetAttributes(&attributes, array.pointer + 3), hipSuccess);
+  EXPECT_EQ(attributes.type, hipMemoryTypeDevice);
+  EXPECT_EQ(attributes.devicePointer, array.pointer + 3);
+  uint64_t value = 0;
+  EXPECT_EQ(hip.hipPointerGetAttribute(&value, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, array.pointer + 3),
+            hipSuccess);
+  EXPECT_EQ(value, 100u);
+  // Host memory that nobody told of is its own device pointer.
+  int local = 0;
+  void *pointer = nullptr;
+  EXPECT_EQ(hip.hipPointerGetAttribute(&pointer, HIP_POINTER_ATTRIBUTE_DEVICE_POINTER, &local),
+            hipSuccess);
+  EXPECT_EQ(pointer, &local);
+  EXPECT_EQ(hip.hipPointerGetAttributes(&attributes, &local), hipSuccess);
+  EXPECT_EQ(attributes.type, hipMemoryTypeUnregistered);
+  EXPECT_EQ(hip.hipPointerGetAttribute(&pointer, HIP_POINTER_ATTRIBUTE_DEVICE_POINTER, nullptr),
+            hipErrorInvalidValue);
+  EXPECT_EQ(hip.hipPointerGetAttributes(&attributes, reinterpret_cast<void *>(0x1000)),
+            hipErrorInvalidValue);
+}
+
+TEST_F(DeviceHip, CopiesAndFills) {
+  DeviceArray<uint32_t> a(7, 0), b(7, 0);
+  const uint32_t values[7] = {1, 2, 3, 4, 5, 6, 7};
+  EXPECT_EQ(hip.hipMemcpy(a.pointer, values, sizeof(values), hipMemcpyHostToDevice), hipSuccess);
+  EXPECT_EQ(hip.hipMemcpyAsync(b.pointer, a.pointer, sizeof(values), hipMemcpyDefault, nullptr),
+            hipSuccess);
+  EXPECT_EQ(std::memcmp(b.pointer, values, sizeof(values)), 0);
+  EXPECT_EQ(hip.hipMemset(b.pointer, 0x5A, 3), hipSuccess);
+  EXPECT_EQ(b[0], 0x005A5A5Au);
+  EXPECT_EQ(hip.hipMemsetD16(b.pointer, 0x1234, 3), hipSuccess);
+  EXPECT_EQ(b[0], 0x12341234u);
+  EXPECT_EQ(b[1], 0x00001234u);
+  EXPECT_EQ(hip.hipMemsetD32Async(b.pointer + 5, -2, 2, nullptr), hipSuccess);
+  EXPECT_EQ(b[4], 5u);
+  EXPECT_EQ(b[6], 0xFFFFFFFEu);
+  // Two rows of two out of rows of three into rows of four.
+  DeviceArray<uint32_t> c(8, 0);
+  EXPECT_EQ(hip.hipMemcpy2D(c.pointer, 16, a.pointer, 12, 8, 2, hipMemcpyDefault), hipSuccess);
+  const uint32_t expected[8] = {1, 2, 0, 0, 4, 5, 0, 0};
+  EXPECT_EQ(std::memcmp(c.pointer, expected, sizeof(expected)), 0);
+}
+
+TEST_F(DeviceHip, WildCopiesAreErrors) {
+  DeviceArray<char> array(100);
+  char local[200] = {};
+  EXPECT_EQ(hip.hipMemcpy(array.pointer, local, 101, hipMemcpyDefault), hipErrorInvalidValue);
+  EXPECT_NE(lastReport().find("runs past the end of allocation 'hipMalloc"), std::string::npos)
+      << lastReport();
+  EXPECT_EQ(hip.hipMemcpy(array.pointer + 99, local, 1, hipMemcpyDefault), hipSuccess);
+  EXPECT_EQ(hip.hipMemcpy(local, reinterpret_cast<void *>(0x1000), 8, hipMemcpyDefault),
+            hipErrorInvalidValue);
+  EXPECT_EQ(hip.hipMemcpy(nullptr, local, 8, hipMemcpyDefault), hipErrorInvalidValue);
+  EXPECT_EQ(hip.hipMemcpy(local, array.pointer, SIZE_MAX, hipMemcpyDefault), hipErrorInvalidValue);
+  EXPECT_EQ(hip.hipMemcpy(array.pointer, local, 8, 17), hipErrorInvalidMemcpyDirection);
+  EXPECT_EQ(hip.hipMemcpy2D(array.pointer, 4, local, 8, 8, 2, hipMemcpyDefault),
+            hipErrorInvalidPitchValue);
+  EXPECT_EQ(hip.hipMemset(reinterpret_cast<void *>(0x1000), 0, 8), hipErrorInvalidValue);
+  void *freed = nullptr;
+  ASSERT_EQ(hip.hipMalloc(&freed, 8), hipSuccess);
+  ASSERT_EQ(hip.hipFree(freed), hipSuccess);
+  EXPECT_EQ(hip.hipMemset(freed, 0, 8), hipErrorInvalidValue);
+  EXPECT_NE(lastReport().find("freed"), std::string::npos) << lastReport();
+}
+
+//===----------------------------------------------------------------------===//
+// Streams and events
+//===----------------------------------------------------------------------===//
+
+TEST_F(DeviceHip, StreamsAndEvents) {
+  ASSERT_EQ(hip.hipSetDevice(1), hipSuccess);
+  hipStream_t stream = nullptr;
+  ASSERT_EQ(hip.hipStreamCreate(&stream), hipSuccess);
+  int device = -1;
+  EXPECT_EQ(hip.hipStreamGetDevice(stream, &device), hipSuccess);
+  EXPECT_EQ(device, 1);
+  hipEvent_t begin = nullptr, end = nullptr;
+  ASSERT_EQ(hip.hipEventCreate(&begin), hipSuccess);
+  ASSERT_EQ(hip.hipEventCreate(&end), hipSuccess);
+  float milliseconds = -1;
+  EXPECT_EQ(hip.hipEventElapsedTime(&milliseconds, begin, end), hipErrorInvalidHandle)
+      << "not recorded yet";
+  EXPECT_EQ(hip.hipEventRecord(begin, stream), hipSuccess);
+  usleep(2000);
+  EXPECT_EQ(hip.hipEventRecord(end, stream), hipSuccess);
+  EXPECT_EQ(hip.hipEventSynchronize(end), hipSuccess);
+  EXPECT_EQ(hip.hipEventElapsedTime(&milliseconds, begin, end), hipSuccess);
+  EXPECT_GE(milliseconds, 2.0f);
+  EXPECT_EQ(hip.hipStreamSynchronize(stream), hipSuccess);
+  EXPECT_EQ(hip.hipStreamSynchronize(nullptr), hipSuccess);
+  EXPECT_EQ(hip.hipStreamDestroy(stream), hipSuccess);
+  EXPECT_EQ(hip.hipStreamDestroy(stream), hipErrorInvalidHandle);
+  EXPECT_EQ(hip.hipStreamSynchronize(stream), hipErrorInvalidHandle);
+  EXPECT_EQ(hip.hipEventDestroy(begin), hipSuccess);
+  EXPECT_EQ(hip.hipEventDestroy(end), hipSuccess);
+  EXPECT_EQ(hip.hipEventRecord(end, nullptr), hipErrorInvalidHandle);
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+static const char *const kernels = R"(
+global int counter = 5;
+constant int table[3] = {1, 2, 3};
+global int *global pointer_to_counter = &counter;
+kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void store(global int *out, int value) {
+  local int shared[100];
+  shared[__builtin_amdgcn_workitem_id_x()] = value;
+  __builtin_amdgcn_s_barrier();
+  out[__builtin_amdgcn_workitem_id_x()] = shared[63 - __builtin_amdgcn_workitem_id_x()];
+}
+kernel void count(int by) { *pointer_to_counter += by; }
+)";
+
+TEST_F(DeviceHip, ModulesAnswerQuestions) {
+  for (const TargetCase &target : targetCases) {
+    SCOPED_TRACE(target.name);
+    ASSERT_EQ(hip.hipSetDevice(target.ordinal), hipSuccess);
+    Module module(compileKernels(kernels, target.name));
+    ASSERT_EQ(module.error, hipSuccess) << lastReport();
+    hipFunction_t function = module.function("store");
+    auto attribute = [&](hipFunction_attribute which) {
+      int value = -1;
+      EXPECT_EQ(hip.hipFuncGetAttribute(&value, which, function), hipSuccess);
+      return value;
+    };
+    EXPECT_EQ(attribute(HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 64);
+    EXPECT_EQ(attribute(HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES), 400);
+    EXPECT_EQ(attribute(HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES), 0);
+    EXPECT_GT(attribute(HIP_FUNC_ATTRIBUTE_NUM_REGS), 0);
+    // 160 KB or 64 KB of LDS hold this many times 60 KB and 400 bytes.
+    int resident = -1;
+    EXPECT_EQ(hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, 64,
+                                                                     60 << 10),
+              hipSuccess);
+    EXPECT_EQ(resident, target.ordinal == 0 ? 2 : 1);
+    void *counter = nullptr;
+    size_t bytes = 0;
+    ASSERT_EQ(hip.hipModuleGetGlobal(&counter, &bytes, module.handle, "counter"), hipSuccess);
+    EXPECT_EQ(bytes, 4u);
+    EXPECT_EQ(*static_cast<int *>(counter), 5);
+    // A relocated pointer.
+    void *pointer = nullptr;
+    ASSERT_EQ(hip.hipModuleGetGlobal(&pointer, nullptr, module.handle, "pointer_to_counter"),
+              hipSuccess);
+    EXPECT_EQ(*static_cast<void **>(pointer), counter);
+    EXPECT_EQ(hip.hipModuleGetGlobal(&pointer, nullptr, module.handle, "nothing"),
+              hipErrorNotFound);
+    EXPECT_EQ(hip.hipModuleGetFunction(&function, module.handle, "nothing"), hipErrorNotFound);
+    EXPECT_NE(lastReport().find("it has store count"), std::string::npos) << lastReport();
+  }
+}
+
+TEST_F(DeviceHip, ModulesOfAnotherTargetAreRefused) {
+  Module module(compileKernels(kernels, "gfx942"));
+  EXPECT_EQ(module.error, hipErrorNoBinaryForGpu);
+  EXPECT_NE(lastReport().find("built for gfx942, but this device is a gfx950"), std::string::npos)
+      << lastReport();
+}
+
+TEST_F(DeviceHip, HandlesDieWithTheirModule) {
+  hipFunction_t function;
+  {
+    Module module(compileKernels(kernels, "gfx950"));
+    ASSERT_EQ(module.error, hipSuccess) << lastReport();
+    function = module.function("count");
+  }
+  int value;
+  EXPECT_EQ(hip.hipFuncGetAttribute(&value, HIP_FUNC_ATTRIBUTE_NUM_REGS, function),
+            hipErrorInvalidHandle);
+  EXPECT_EQ(launch(function, {1, 1, 1}, {1, 1, 1}, 0, 3), hipErrorInvalidHandle);
+  EXPECT_EQ(hip.hipModuleUnload(reinterpret_cast<hipModule_t>(&value)), hipErrorInvalidHandle);
+}
+
+TEST_F(DeviceHip, BundlesGiveTheCodeObjectOfTheDevice) {
+  // What clang-offload-bundler makes: a magic, a count, then offset, size and id of each.
+  const char magic[] = "__CLANG_OFFLOAD_BUNDLE__";
+  std::pair<std::string, std::string> entries[] = {
+      {"host-x86_64-unknown-linux-gnu-", ""},
+      {"hipv4-amdgcn-amd-amdhsa--gfx942", compileKernels(kernels, "gfx942")},
+      {"hipv4-amdgcn-amd-amdhsa--gfx950:xnack-", compileKernels(kernels, "gfx950")}};
+  std::string header(magic, sizeof(magic) - 1), body;
+  auto number = [&](uint64_t value) {
+    header.append(reinterpret_cast<const char *>(&value), sizeof(value));
+  };
+  number(std::size(entries));
+  for (const auto &[id, object] : entries) {
+    number(4096 + body.size());
+    number(object.size());
+    number(id.size());
+    header += id;
+    body += object;
+  }
+  header.resize(4096);
+  Module module(header + body);
+  EXPECT_EQ(module.error, hipSuccess) << lastReport();
+  hip.hipSetDevice(2);
+  Module none(header + body);
+  EXPECT_EQ(none.error, hipErrorInvalidImage);
+  EXPECT_NE(lastReport().find("gfx1150"), std::string::npos) << lastReport();
+}
+
+TEST_F(DeviceHip, FilesThatAreNoModules) {
+  hipModule_t module = nullptr;
+  EXPECT_EQ(hip.hipModuleLoad(&module, "/no/such/file"), hipErrorFileNotFound);
+  EXPECT_EQ(hip.hipModuleLoad(&module, "/etc/passwd"), hipErrorInvalidImage);
+  EXPECT_EQ(hip.hipModuleLoad(&module, "/bin/ls"), hipErrorInvalidImage);
+  EXPECT_EQ(hip.hipModuleLoadData(&module, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hip.hipModuleLoadData(&module, ""), hipErrorInvalidImage);
+  EXPECT_EQ(module, nullptr);
+}
+
+namespace {
+/// A file with these bytes, for as long as it lives.
+class TemporaryFile {
+public:
+  explicit TemporaryFile(const std::string &bytes) {
+    int descriptor = mkstemp(path.data());
+    EXPECT_GE(descriptor, 0);
+    EXPECT_EQ(write(descriptor, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    close(descriptor);
+  }
+  ~TemporaryFile() { unlink(path.c_str()); }
+
+  std::string path = "/tmp/wavetile-device-test-XXXXXX";
+};
+} // namespace
+
+TEST_F(DeviceHip, TruncatedModulesAreErrors) {
+  std::string object = compileKernels(kernels, "gfx950");
+  for (size_t bytes = 0; bytes < object.size(); bytes += 61) {
+    TemporaryFile file(object.substr(0, bytes));
+    hipModule_t module = nullptr;
+    EXPECT_NE(hip.hipModuleLoad(&module, file.path.c_str()), hipSuccess) << bytes << " bytes";
+    EXPECT_NE(lastReport(), "");
+  }
+  TemporaryFile whole(object);
+  hipModule_t module = nullptr;
+  EXPECT_EQ(hip.hipModuleLoad(&module, whole.path.c_str()), hipSuccess);
+  EXPECT_EQ(hip.hipModuleUnload(module), hipSuccess);
+}
+
+TEST_F(DeviceHip, CorruptModulesNeverCrash) {
+  const std::string object = compileKernels(kernels, "gfx950");
+  unsigned seed = std::random_device()();
+  std::printf("seed %u\n", seed);
+  std::mt19937 random(seed);
+  int refused = 0;
+  testing::internal::CaptureStderr(); // 2000 reasons.
+  for (int i = 0; i < 2000; ++i) {
+    std::string corrupt = object;
+    // Half of the damage goes to the headers and the notes in front.
+    size_t range = i % 2 ? object.size() : 0xc00;
+    for (unsigned n = 1 + random() % 8; n > 0; --n)
+      corrupt[random() % range] = static_cast<char>(random());
+    TemporaryFile file(corrupt);
+    hipModule_t module = nullptr;
+    if (hip.hipModuleLoad(&module, file.path.c_str()) == hipSuccess)
+      EXPECT_EQ(hip.hipModuleUnload(module), hipSuccess);
+    else
+      ++refused;
+  }
+  testing::internal::GetCapturedStderr();
+  EXPECT_GT(refused, 200);
+}
