@@ -448,9 +448,13 @@ SmallVector<SmallVector<unsigned, 8>, 0> Layout::vectors(unsigned dim, unsigned 
 }
 
 unsigned LdsPlacement::contiguousElements() const {
-  uint64_t limit = uint64_t(1) << vectorSteps(map, 0).size();
+  uint64_t width = uint64_t(1) << vectorSteps(map, 0).size();
+  // Padding ends a run of elements, and shifts those that follow.
   Padding padding = lds.padding();
-  return padding.amount ? std::min<uint64_t>(limit, padding.interval) : limit;
+  if (padding.amount)
+    width = std::min(
+        {width, uint64_t(padding.interval), uint64_t(1) << countr_zero(uint64_t(padding.amount))});
+  return width;
 }
 
 SmallVector<SmallVector<unsigned, 8>, 0> LdsPlacement::vectors(unsigned width) const {

@@ -419,8 +419,8 @@ public:
   std::optional<int64_t> laneStride() const;
   int64_t bufferStride() const { return lds.bufferStride(); }
 
-  /// How many elements, consecutive in LDS from an aligned offset, each lane holds, as
-  /// Layout::contiguousElements; and the registers in groups of such, as Layout::vectors.
+  /// How many elements that are consecutive in LDS, from a storage index that is a multiple of
+  /// their number, each lane holds; and the registers in groups of such, as Layout::vectors.
   unsigned contiguousElements() const;
   llvm::SmallVector<llvm::SmallVector<unsigned, 8>, 0> vectors(unsigned width) const;
 

@@ -95,7 +95,7 @@ TEST(LayoutConversion, RandomPairsByEnumeration) {
 TEST(LayoutConversion, OfALayoutToItselfIsNone) {
   Random random = seededRandom();
   for (unsigned trial = 0; trial < 50; ++trial) {
-    Layout layout = randomRegisters(random, randomShape(random, 2, 200), 3, 1);
+    Layout layout = randomRegisters(random, randomShape(random, 2, 60), 3, 1);
     checkConversion(layout, layout);
     EXPECT_EQ(Conversion(layout, layout).kind(), Kind::None);
   }
