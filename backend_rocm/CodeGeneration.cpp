@@ -276,12 +276,9 @@ wavetile::rocm::generateObject(LLVMProgram program, const Target &target, StageT
   return object;
 }
 
-llvm::Expected<CodeObject> wavetile::rocm::compile(LLVMProgram program, const Target &target,
-                                                   const CodeGenerationOptions &options) {
+llvm::Expected<CodeObject> wavetile::rocm::generateCode(LLVMProgram program, const Target &target) {
   CodeObject result;
   std::string kernels = kernelNames(*program.module);
-  if (llvm::Error error = optimise(program, target, options, &result.times))
-    return std::move(error);
   auto object = generateObject(std::move(program), target, &result.times, &result.warnings);
   if (!object)
     return object.takeError();
@@ -293,6 +290,17 @@ llvm::Expected<CodeObject> wavetile::rocm::compile(LLVMProgram program, const Ta
     return llvm::make_error<CodeGenerationError>("link", kernels, target.name().str(),
                                                  llvm::toString(linked.takeError()));
   result.bytes = std::move(*linked);
+  return result;
+}
+
+llvm::Expected<CodeObject> wavetile::rocm::compile(LLVMProgram program, const Target &target,
+                                                   const CodeGenerationOptions &options) {
+  StageTimes times;
+  if (llvm::Error error = optimise(program, target, options, &times))
+    return std::move(error);
+  auto result = generateCode(std::move(program), target);
+  if (result)
+    result->times.insert(result->times.begin(), times.begin(), times.end());
   return result;
 }
 

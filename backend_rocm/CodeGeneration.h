@@ -113,6 +113,9 @@ llvm::Expected<llvm::SmallVector<char, 0>>
 generateObject(LLVMProgram program, const Target &target, StageTimes *times = nullptr,
                std::vector<std::string> *warnings = nullptr);
 
+/// Generates and links an optimised program.
+llvm::Expected<CodeObject> generateCode(LLVMProgram program, const Target &target);
+
 /// All stages.
 llvm::Expected<CodeObject> compile(LLVMProgram program, const Target &target,
                                    const CodeGenerationOptions &options = {});

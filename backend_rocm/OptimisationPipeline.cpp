@@ -19,6 +19,7 @@
 #include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
@@ -26,8 +27,8 @@ using namespace wavetile::rocm;
 
 namespace {
 
-bool hasLoopCandidate(const llvm::Module &module) {
-  // A function of one block has no loop; most row kernels are that.
+/// A function of one block has no loop; most row kernels are that.
+bool mayHaveLoops(const llvm::Module &module) {
   return llvm::any_of(module, [](const llvm::Function &function) { return function.size() > 1; });
 }
 
@@ -37,12 +38,17 @@ llvm::FunctionPassManager functionPipeline(bool loops) {
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
   if (loops) {
+    // A lowering writes loops with the test on top; with the test at the bottom
+    // what does not change can move out, loads too.
     passes.addPass(llvm::SimplifyCFGPass());
-    llvm::LICMOptions motion;
-    passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(motion),
+    llvm::LoopPassManager loopPasses;
+    loopPasses.addPass(llvm::LoopRotatePass(/*EnableHeaderDuplication=*/true));
+    loopPasses.addPass(llvm::LICMPass(llvm::LICMOptions()));
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loopPasses),
                                                          /*UseMemorySSA=*/true));
     passes.addPass(llvm::GVNPass());
     passes.addPass(llvm::InstCombinePass());
+    passes.addPass(llvm::SimplifyCFGPass());
   }
   passes.addPass(llvm::EarlyCSEPass());
   return passes;
@@ -64,7 +70,6 @@ void wavetile::rocm::runOptimisationPipeline(llvm::Module &module, llvm::TargetM
 
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
-  passes.addPass(
-      llvm::createModuleToFunctionPassAdaptor(functionPipeline(hasLoopCandidate(module))));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(functionPipeline(mayHaveLoops(module))));
   passes.run(module, moduleAnalyses);
 }

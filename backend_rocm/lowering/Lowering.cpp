@@ -168,7 +168,7 @@ TileRegisters &Lowering::registers(Value tileValue) {
 
 SmallVector<Value> Lowering::unpack(const TileRegisters &tileRegisters) {
   if (tileRegisters.width == 1)
-    return SmallVector<Value>(tileRegisters.chunks);
+    return SmallVector<Value>(ArrayRef(tileRegisters.chunks));
   SmallVector<Value> result;
   for (Value chunk : tileRegisters.chunks)
     for (unsigned i = 0; i < tileRegisters.width; ++i)

@@ -38,6 +38,8 @@ struct TileRegisters {
 struct MemoryView {
   mlir::Value pointer;
   llvm::SmallVector<mlir::Value, 4> sizes, strides;
+  /// For each dimension the stride, if it is a constant.
+  llvm::SmallVector<std::optional<int64_t>, 4> constantStrides;
 };
 
 /// Address spaces of the target.

@@ -61,6 +61,15 @@ llvm::LogicalResult lowerStageStore(Lowering &state, tile::StageStoreOp op);
 llvm::LogicalResult lowerStageLoad(Lowering &state, tile::StageLoadOp op);
 llvm::LogicalResult lowerDot(Lowering &state, tile::DotOp op);
 
+/// Combines two values into one; commutative.
+using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;
+
+/// Combines the value of each lane with those of all lanes that differ from it
+/// only in the bits of `masks` (single bits, ascending). Without LDS where the
+/// masks are those of a whole row of 16, half or wave.
+mlir::Value combineAcrossLanes(Lowering &state, mlir::Value value, llvm::ArrayRef<unsigned> masks,
+                               Combine combine);
+
 /// The value of lane ^ mask, for values of at most 64 bits. `uniformBelow` says
 /// that lanes which differ only in bits below `mask` hold equal values, which
 /// allows mirrors in place of butterflies.

@@ -1,0 +1,259 @@
+//===- MemoryAccess.cpp - Addresses and masks of a tile access --*- C++ -*-===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "backend_rocm/lowering/MemoryAccess.h"
+
+using namespace mlir;
+using namespace wavetile;
+using namespace wavetile::rocm;
+
+/// An offset that no descriptor of ours has in range, and to which a group's constant part can still
+/// be added without wrapping around.
+constexpr int64_t outOfRangeOffset = 0x80000000;
+constexpr int64_t rangeCheckedBytes = 0x7ffffffe;
+
+TileAccess::TileAccess(Lowering &state, const AccessDescription &access)
+    : state(state), access(access), memory(state.memoryType(access.element)),
+      bytes(Lowering::bytesOf(memory)) {
+  viewDimOf.resize(access.layout.rank());
+  for (auto [viewDim, dim] : llvm::enumerate(access.dims))
+    if (dim >= 0)
+      viewDimOf[dim] = viewDim;
+  chooseGroups();
+  buildBase();
+  if (access.isStore)
+    canonical = state.canonicalCopy(access.layout);
+  Replication copies = access.layout.replication();
+  unsigned groupDim = fastDim.value_or(0);
+  if (access.layout.rank() == 0) {
+    buildGroup({0});
+    return;
+  }
+  for (const auto &registers : access.layout.vectors(groupDim, groupWidth))
+    if (!access.isStore || (registers.front() & copies.registerMask) == 0)
+      buildGroup(registers);
+}
+
+Value TileAccess::conjunction(Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return state.bitAnd(a, b);
+}
+
+std::optional<int64_t> TileAccess::constantStrideBytes(unsigned viewDim) const {
+  if (auto stride = access.view.constantStrides[viewDim])
+    return *stride * int64_t(bytes);
+  return std::nullopt;
+}
+
+Value TileAccess::strideBytes(unsigned viewDim) {
+  if (auto constant = constantStrideBytes(viewDim))
+    return state.constant(state.indexType(), *constant);
+  return state.mul(access.view.strides[viewDim], state.constant(state.indexType(), bytes));
+}
+
+/// Groups run along the dimension with stride one in which a lane holds most neighbours.
+void TileAccess::chooseGroups() {
+  unsigned widest = state.target.globalMemory().widestAccessBits / (8 * bytes);
+  for (unsigned dim = 0; dim < access.layout.rank(); ++dim) {
+    if (access.view.constantStrides[viewDimOf[dim]] != 1)
+      continue;
+    unsigned contiguous = std::min(access.layout.contiguousElements(dim), widest);
+    if (fastDim && contiguous <= groupWidth)
+      continue;
+    fastDim = dim;
+    groupWidth = contiguous;
+  }
+  bool fastInBounds = fastDim && access.inBounds && (*access.inBounds)[*fastDim];
+  mayEndInGroup = groupWidth > 1 && !fastInBounds && access.divisor % groupWidth != 0;
+}
+
+/// The pointer to element (offsets) plus the wave's part, and what each dimension may not reach.
+void TileAccess::buildBase() {
+  Type index = state.indexType();
+  Value uniform;
+  auto addProduct = [&](Value number, unsigned viewDim) {
+    Value product = state.mul(state.castInteger(number, index), strideBytes(viewDim));
+    uniform = uniform ? state.add(uniform, product) : product;
+  };
+  for (auto [viewDim, offset] : llvm::enumerate(access.offsets))
+    addProduct(state.scalar(offset), viewDim);
+  for (unsigned dim = 0; dim < access.layout.rank(); ++dim) {
+    Lowering::Stand stand = state.stand(access.layout, dim);
+    bool isUniformPart = access.layout.addsRegisters() && access.layout.hasDisjointFields();
+    if (stand.wave && isUniformPart)
+      addProduct(stand.wave, viewDimOf[dim]);
+    if (access.inBounds && (*access.inBounds)[dim]) {
+      limits.push_back(Value());
+      continue;
+    }
+    unsigned viewDim = viewDimOf[dim];
+    Value left = state.sub(access.view.sizes[viewDim], state.scalar(access.offsets[viewDim]));
+    Value limit = LLVM::SMinOp::create(state.builder, state.loc,
+                                       state.scalar(access.extents[dim]), left);
+    limit = state.castInteger(limit, state.i32());
+    if (stand.wave && isUniformPart)
+      limit = state.sub(limit, stand.wave);
+    limits.push_back(limit);
+  }
+  base = access.view.pointer;
+  if (uniform)
+    base = LLVM::GEPOp::create(state.builder, state.loc, base.getType(), state.builder.getI8Type(),
+                               base,
+                               ArrayRef<LLVM::GEPArg>{state.castInteger(uniform, state.i64())});
+}
+
+void TileAccess::buildGroup(ArrayRef<unsigned> registers) {
+  const Layout &layout = access.layout;
+  Group group;
+  group.registers.assign(registers.begin(), registers.end());
+  Coordinates constants = layout.coordinates(registers.front());
+  bool splits = layout.addsRegisters() && layout.hasDisjointFields();
+  Type index = state.indexType();
+  int64_t constantOffset = 0;
+  group.mask = canonical;
+  for (unsigned dim = 0; dim < layout.rank(); ++dim) {
+    Lowering::Stand stand = state.stand(layout, dim);
+    Value place = stand.lane;
+    int64_t constant = constants[dim];
+    if (!splits) {
+      // Registers, lanes and waves mix: the coordinate is one XOR of all three.
+      if (stand.wave)
+        place = place ? state.bitXor(place, stand.wave) : stand.wave;
+      if (constant)
+        place = place ? state.bitXor(place, state.constantI32(constant))
+                      : state.constantI32(constant);
+      constant = 0;
+    }
+    unsigned viewDim = viewDimOf[dim];
+    if (place) {
+      Value product = state.mul(state.castInteger(place, index), strideBytes(viewDim));
+      group.offset = group.offset ? state.add(group.offset, product) : product;
+    }
+    if (constant) {
+      if (auto stride = constantStrideBytes(viewDim)) {
+        constantOffset += constant * *stride;
+      } else {
+        Value product = state.mul(state.constant(index, constant), strideBytes(viewDim));
+        group.uniformOffset =
+            group.uniformOffset ? state.add(group.uniformOffset, product) : product;
+      }
+    }
+    if (!limits[dim])
+      continue;
+    Value lanePlace = place ? place : state.constantI32(0);
+    Value limit = constant ? state.sub(limits[dim], state.constantI32(constant)) : limits[dim];
+    auto below = [&](Value bound) {
+      return state.compare(LLVM::ICmpPredicate::slt, lanePlace, bound);
+    };
+    if (dim != fastDim || !mayEndInGroup) {
+      Value inside = below(limit);
+      group.mask = conjunction(group.mask, inside);
+      continue;
+    }
+    group.rest = state.sub(limit, lanePlace);
+  }
+  if (constantOffset) {
+    Value constant = state.constant(index, constantOffset);
+    group.offset = group.offset ? state.add(group.offset, constant) : constant;
+  }
+  if (!group.offset)
+    group.offset = state.constant(index, 0);
+  if (group.rest) {
+    Value width = state.constantI32(groupWidth), zero = state.constantI32(0);
+    Value some = state.compare(LLVM::ICmpPredicate::sgt, group.rest, zero);
+    Value whole = state.compare(LLVM::ICmpPredicate::sge, group.rest, width);
+    Value part = state.bitAnd(some, state.bitXor(whole, state.constant(state.i1(), 1)));
+    group.hasRest = conjunction(group.mask, part);
+    group.mask = conjunction(group.mask, whole);
+  }
+  accessGroups.push_back(std::move(group));
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+Value TileAccess::bufferResource() {
+  if (resource)
+    return resource;
+  Type type = LLVM::LLVMPointerType::get(state.builder.getContext(), BufferResourceSpace);
+  Value stride = state.constant(state.builder.getI16Type(), 0);
+  Value records = state.constant(state.i64(), rangeCheckedBytes);
+  Value flags = state.constantI32(int32_t(state.target.bufferResource().word3));
+  resource = state.intrinsic("llvm.amdgcn.make.buffer.rsrc", type, {base, stride, records, flags});
+  return resource;
+}
+
+Value TileAccess::bufferOffset(const Group &group, Value extraBytes, Value mask) {
+  Value offset = group.offset;
+  if (extraBytes)
+    offset = state.add(offset, extraBytes);
+  if (mask)
+    offset = state.select(mask, offset, state.constantI32(int32_t(outOfRangeOffset)));
+  return offset;
+}
+
+Value TileAccess::wideAddress(const Group &group, Value extraBytes) {
+  Value offset = group.offset;
+  if (group.uniformOffset)
+    offset = state.add(offset, group.uniformOffset);
+  if (extraBytes)
+    offset = state.add(offset, state.castInteger(extraBytes, state.i64()));
+  return LLVM::GEPOp::create(state.builder, state.loc, base.getType(), state.builder.getI8Type(),
+                             base, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+/// Memory instructions move whole words; narrower pieces move as one integer.
+static Type wordType(OpBuilder &builder, unsigned bytes) {
+  if (bytes <= 4)
+    return builder.getIntegerType(8 * bytes);
+  return VectorType::get(bytes / 4, builder.getI32Type());
+}
+
+Value TileAccess::load(const Group &group, unsigned count, Value extraBytes, Value mask) {
+  OpBuilder &builder = state.builder;
+  Type words = wordType(builder, count * bytes);
+  Type type = count == 1 ? memory : Type(VectorType::get(count, memory));
+  if (!state.wide) {
+    Value zero = state.constantI32(0);
+    Value uniform = group.uniformOffset ? group.uniformOffset : zero;
+    Value loaded = state.intrinsic(
+        "llvm.amdgcn.raw.ptr.buffer.load", words,
+        {bufferResource(), bufferOffset(group, extraBytes, mask), uniform, zero});
+    return state.bitcast(loaded, type);
+  }
+  auto access = [&]() -> SmallVector<Value> {
+    return {LLVM::LoadOp::create(builder, state.loc, words, wideAddress(group, extraBytes), bytes)};
+  };
+  Value loaded = mask ? state.conditional(mask, state.constant(words, 0), access).front()
+                      : access().front();
+  return state.bitcast(loaded, type);
+}
+
+void TileAccess::store(const Group &group, Value value, Value extraBytes, Value mask) {
+  OpBuilder &builder = state.builder;
+  auto vector = dyn_cast<VectorType>(value.getType());
+  unsigned count = vector ? vector.getNumElements() : 1;
+  Value words = state.bitcast(value, wordType(builder, count * bytes));
+  if (!state.wide) {
+    Value zero = state.constantI32(0);
+    Value uniform = group.uniformOffset ? group.uniformOffset : zero;
+    state.intrinsicVoid("llvm.amdgcn.raw.ptr.buffer.store",
+                        {words, bufferResource(), bufferOffset(group, extraBytes, mask), uniform,
+                         zero});
+    return;
+  }
+  auto access = [&]() -> SmallVector<Value> {
+    LLVM::StoreOp::create(builder, state.loc, words, wideAddress(group, extraBytes), bytes);
+    return {};
+  };
+  if (mask)
+    state.conditional(mask, {}, access);
+  else
+    access();
+}

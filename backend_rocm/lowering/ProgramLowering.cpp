@@ -1,0 +1,330 @@
+//===- ProgramLowering.cpp - tile.program to an LLVM function ---*- C++ -*-===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pass `tile-to-rocdl`:
+//
+//   tile.program @scale_1f0c2a3b(%x: !tile.pointer<f32>, %n: index) attributes {waves = 4} {
+//     %b = tile.block_id 0
+//     ...
+//     %a = tile.load %v[%begin] dims [0] extents(%extent)
+//         : !tile.view<1 x f32> -> tensor<1024xf32, #tile.layout<"...">>
+//
+// becomes
+//
+//   llvm.func @scale_1f0c2a3b(%x: !llvm.ptr<1>, %n: i32) attributes {rocdl.kernel, ...} {
+//     %b = llvm.call_intrinsic "llvm.amdgcn.workgroup.id.x"() : () -> i32
+//     ...
+//     %a = llvm.call_intrinsic "llvm.amdgcn.raw.ptr.buffer.load"(...) : (...) -> vector<4xi32>
+//
+// The kernel (the launch plan) is removed: it has been read by then.
+//
+//===----------------------------------------------------------------------===//
+
+#include "backend_rocm/lowering/Operations.h"
+#include "backend_rocm/lowering/Passes.h"
+
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace wavetile;
+using namespace wavetile::rocm;
+
+namespace wavetile::rocm {
+#define GEN_PASS_DEF_TILETOROCDL
+#include "backend_rocm/lowering/Passes.h.inc"
+} // namespace wavetile::rocm
+
+namespace {
+
+class ProgramLowering {
+public:
+  ProgramLowering(tile::ProgramOp program, const Target &target)
+      : program(program), builder(program), state(program, target, builder) {}
+
+  LogicalResult run();
+
+private:
+  LLVM::LLVMFuncOp createFunction();
+  void emitPrologue(LLVM::LLVMFuncOp function);
+  void createLds(LLVM::LLVMFuncOp function, LLVM::AddressOfOp address);
+  LogicalResult lowerBlock(Block &block);
+  LogicalResult lowerOperation(Operation *op);
+  LogicalResult lowerFor(tile::ForOp op);
+  LogicalResult lowerView(tile::ViewOp op);
+  void lowerBlockId(tile::BlockIdOp op);
+
+  tile::ProgramOp program;
+  OpBuilder builder;
+  Lowering state;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+LLVM::LLVMFuncOp ProgramLowering::createFunction() {
+  MLIRContext *context = builder.getContext();
+  SmallVector<Type> types;
+  for (Type type : program.getArgumentTypes()) {
+    if (isa<tile::PointerType>(type))
+      types.push_back(LLVM::LLVMPointerType::get(context, GlobalSpace));
+    else
+      types.push_back(type.isIndex() ? state.indexType() : type);
+  }
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
+  auto function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), program.getSymName(), type);
+  unsigned threads = program.getWaves() * state.target.waveSize();
+  function->setAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  function->setAttr(ROCDL::ROCDLDialect::getReqdWorkGroupSizeAttrName(),
+                    builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
+  function->setAttr(ROCDL::ROCDLDialect::getFlatWorkGroupSizeAttrName(),
+                    builder.getStringAttr(std::to_string(threads) + "," + std::to_string(threads)));
+  for (auto [index, argument] : llvm::enumerate(program.getArgumentTypes())) {
+    if (!isa<tile::PointerType>(argument))
+      continue;
+    if (auto align = program.getArgAttrOfType<IntegerAttr>(index, tile::alignAttrName))
+      function.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(),
+                          builder.getI64IntegerAttr(align.getInt()));
+    if (program.getDisjoint())
+      function.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+  }
+  return function;
+}
+
+void ProgramLowering::emitPrologue(LLVM::LLVMFuncOp function) {
+  Block *entry = function.addEntryBlock(builder);
+  builder.setInsertionPointToStart(entry);
+  for (auto [from, to] :
+       llvm::zip_equal(program.getBody().getArguments(), entry->getArguments())) {
+    state.scalars[from] = to;
+  }
+  Value thread = state.intrinsic("llvm.amdgcn.workitem.id.x", state.i32(), {});
+  unsigned waveSize = state.target.waveSize();
+  if (program.getWaves() == 1) {
+    state.laneId = thread;
+    state.waveId = state.constantI32(0);
+  } else {
+    state.laneId = state.bitAnd(thread, state.constantI32(waveSize - 1));
+    // All lanes of a wave have one wave number; saying so keeps it in scalar registers.
+    Value wave = state.shiftRight(thread, llvm::Log2_32(waveSize));
+    state.waveId = state.intrinsic("llvm.amdgcn.readfirstlane.i32", state.i32(), wave);
+  }
+}
+
+/// Gives the function's LDS its size, now that it is known, or removes it.
+void ProgramLowering::createLds(LLVM::LLVMFuncOp function, LLVM::AddressOfOp address) {
+  if (state.ldsBytes() == 0) {
+    address.erase();
+    return;
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(function);
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), state.ldsBytes());
+  LLVM::GlobalOp::create(builder, program.getLoc(), type, /*isConstant=*/false,
+                         LLVM::Linkage::Internal, address.getGlobalName(), Attribute(),
+                         /*alignment=*/16, LdsSpace);
+}
+
+LogicalResult ProgramLowering::run() {
+  LLVM::LLVMFuncOp function = createFunction();
+  emitPrologue(function);
+  std::string ldsName = (program.getSymName() + "_lds").str();
+  auto address = LLVM::AddressOfOp::create(
+      builder, program.getLoc(), LLVM::LLVMPointerType::get(builder.getContext(), LdsSpace),
+      ldsName);
+  state.setLdsBase(address);
+  state.prologueEnd = address;
+  if (failed(lowerBlock(program.getBody().front())))
+    return failure();
+  LLVM::ReturnOp::create(builder, program.getLoc(), ValueRange());
+  createLds(function, address);
+  if (state.ldsBytes() > state.target.lds().bytesPerWorkgroup)
+    return program.emitError() << "needs " << state.ldsBytes() << " bytes of LDS; "
+                               << state.target.name() << " has "
+                               << state.target.lds().bytesPerWorkgroup << " for a workgroup";
+  program.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProgramLowering::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    state.loc = op.getLoc();
+    if (failed(lowerOperation(&op)))
+      return failure();
+  }
+  state.loc = block.getTerminator()->getLoc();
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerView(tile::ViewOp op) {
+  MemoryView view;
+  view.pointer = state.scalar(op.getPointer());
+  for (auto [size, stride] : llvm::zip_equal(op.getSizes(), op.getStrides())) {
+    view.sizes.push_back(state.scalar(size));
+    view.strides.push_back(state.scalar(stride));
+    IntegerAttr constant;
+    view.constantStrides.push_back(matchPattern(stride, m_Constant(&constant))
+                                       ? std::optional(constant.getInt())
+                                       : std::nullopt);
+  }
+  state.views[op.getResult()] = std::move(view);
+  return success();
+}
+
+void ProgramLowering::lowerBlockId(tile::BlockIdOp op) {
+  StringRef names[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y",
+                       "llvm.amdgcn.workgroup.id.z"};
+  Value id = state.intrinsic(names[op.getDim()], state.i32(), {});
+  // Ids are below 2^31.
+  state.scalars[op.getResult()] = state.castInteger(id, state.indexType());
+}
+
+LogicalResult ProgramLowering::lowerFor(tile::ForOp op) {
+  if (!op.getBlockSize())
+    return op.emitOpError("has no block size; run tile-bind-config first");
+  Location loc = op.getLoc();
+  tile::ForOp outer = state.enclosingLoop;
+  state.enclosingLoop = op;
+
+  // Carried values become block arguments, one for each chunk of a tile.
+  SmallVector<Value> initial;
+  for (Value init : op.getInits()) {
+    if (isa<RankedTensorType>(init.getType()))
+      llvm::append_range(initial, state.registers(init).chunks);
+    else
+      initial.push_back(state.scalar(init));
+  }
+  Block *before = builder.getInsertionBlock();
+  Block *after = before->splitBlock(builder.getInsertionPoint());
+  Block *header = builder.createBlock(after);
+  Block *body = builder.createBlock(after);
+  Type index = state.indexType();
+  header->addArgument(index, loc);
+  for (Value value : initial)
+    header->addArgument(value.getType(), loc);
+
+  builder.setInsertionPointToEnd(before);
+  SmallVector<Value> entry{state.scalar(op.getLower())};
+  llvm::append_range(entry, initial);
+  LLVM::BrOp::create(builder, loc, entry, header);
+
+  builder.setInsertionPointToEnd(header);
+  Value begin = header->getArgument(0), upper = state.scalar(op.getUpper());
+  Value size = state.constant(index, *op.getBlockSize());
+  // A full loop makes only the steps that fit.
+  Value last = op.getFull() ? state.add(begin, size) : state.add(begin, state.constant(index, 1));
+  Value goesOn = state.compare(LLVM::ICmpPredicate::sle, last, upper);
+  LLVM::CondBrOp::create(builder, loc, goesOn, body, ValueRange(), after, ValueRange());
+
+  auto bindCarried = [&](ValueRange targets) {
+    unsigned next = 1;
+    for (Value target : targets) {
+      if (!isa<RankedTensorType>(target.getType())) {
+        state.scalars[target] = header->getArgument(next++);
+        continue;
+      }
+      TileRegisters registers;
+      unsigned count = Lowering::layoutOf(target).registerCount();
+      registers.width = Lowering::chunkWidth(count);
+      for (unsigned chunk = 0; chunk < count / registers.width; ++chunk)
+        registers.chunks.push_back(header->getArgument(next++));
+      state.tiles[target] = std::move(registers);
+    }
+  };
+  bindCarried(ValueRange(op.getCarried()));
+
+  builder.setInsertionPointToEnd(body);
+  state.scalars[op.getBegin()] = begin;
+  Value left = state.sub(upper, begin);
+  state.scalars[op.getExtent()] =
+      op.getFull() ? size : LLVM::SMinOp::create(builder, loc, size, left).getResult();
+  if (failed(lowerBlock(op.getBody().front())))
+    return failure();
+  SmallVector<Value> next{state.add(begin, size)};
+  for (Value value : op.getYield().getValues()) {
+    if (isa<RankedTensorType>(value.getType()))
+      llvm::append_range(next, state.registers(value).chunks);
+    else
+      next.push_back(state.scalar(value));
+  }
+  LLVM::BrOp::create(builder, loc, next, header);
+
+  builder.setInsertionPointToStart(after);
+  bindCarried(op.getResults());
+  state.enclosingLoop = outer;
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerOperation(Operation *op) {
+  if (isElementwise(op->getName()))
+    return lowerElementwise(state, op);
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](tile::ViewOp view) { return lowerView(view); })
+      .Case([&](tile::BlockIdOp id) {
+        lowerBlockId(id);
+        return success();
+      })
+      .Case([&](tile::ForOp loop) { return lowerFor(loop); })
+      .Case([&](tile::LoadOp load) { return lowerLoad(state, load); })
+      .Case([&](tile::StoreOp store) { return lowerStore(state, store); })
+      .Case([&](tile::FullOp full) { return lowerFull(state, full); })
+      .Case([&](tile::IotaOp iota) { return lowerIota(state, iota); })
+      .Case([&](tile::ExpandDimsOp expand) { return lowerExpandDims(state, expand); })
+      .Case([&](tile::SqueezeDimsOp squeeze) { return lowerSqueezeDims(state, squeeze); })
+      .Case([&](tile::BroadcastOp broadcast) { return lowerBroadcast(state, broadcast); })
+      .Case([&](tile::TransposeOp transpose) { return lowerTranspose(state, transpose); })
+      .Case([&](tile::FillBeyondOp fill) { return lowerFillBeyond(state, fill); })
+      .Case([&](tile::ReduceOp reduce) { return lowerReduce(state, reduce); })
+      .Case([&](tile::ArgReduceOp reduce) { return lowerArgReduce(state, reduce); })
+      .Case([&](tile::ConvertLayoutOp convert) { return lowerConvertLayout(state, convert); })
+      .Case([&](tile::StageAllocOp alloc) { return lowerStageAlloc(state, alloc); })
+      .Case([&](tile::StageStoreOp store) { return lowerStageStore(state, store); })
+      .Case([&](tile::StageLoadOp load) { return lowerStageLoad(state, load); })
+      .Case([&](tile::BarrierOp) {
+        state.workgroupBarrier();
+        return success();
+      })
+      .Case([&](tile::DotOp dot) { return lowerDot(state, dot); })
+      .Default([&](Operation *other) {
+        return other->emitOpError() << "has no lowering for " << state.target.name();
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class TileToROCDLPass : public rocm::impl::TileToROCDLBase<TileToROCDLPass> {
+public:
+  using TileToROCDLBase::TileToROCDLBase;
+
+  void runOnOperation() final {
+    ModuleOp module = getOperation();
+    llvm::Expected<const Target &> target = findTarget(targetName);
+    if (!target) {
+      module.emitError() << llvm::toString(target.takeError());
+      return signalPassFailure();
+    }
+    for (tile::ProgramOp program : llvm::make_early_inc_range(module.getOps<tile::ProgramOp>()))
+      if (failed(ProgramLowering(program, *target).run()))
+        return signalPassFailure();
+    for (tile::KernelOp kernel : llvm::make_early_inc_range(module.getOps<tile::KernelOp>()))
+      kernel.erase();
+  }
+};
+
+} // namespace
