@@ -145,11 +145,12 @@ void CallArguments::addTensor(const TensorArgument &tensor) {
   ByteRange range;
   if (!byteRangeOf(tensor, range))
     range = {0, std::numeric_limits<uintptr_t>::max()};
-  rangeList.push_back(range);
-
   constexpr size_t furthest = size_t(1) << 31;
   bool aligned = reinterpret_cast<uintptr_t>(tensor.data) % vectorBytes == 0;
   bool wide = range.size() > furthest;
+  // A tensor without memory, of which only the shape is known, overlaps nothing.
+  rangeList.push_back(tensor.data ? range : ByteRange());
+
   int64_t vector = elementsPerVector(tensor.type);
   for (int32_t dimension = 0; dimension < tensor.rank; ++dimension) {
     int64_t size = tensor.sizes[dimension];

@@ -25,7 +25,7 @@
 //         "tensor", "integer", "float", "bool"   that, else errors.ArgumentError
 //         "constexpr"  a constant of any hashable type, compared by type and ==
 //       An int is taken for "float"; a bool for "integer"; __index__ for "integer".
-//       `compile(specialisation, integers) -> CompiledKernel | Sequence[CompiledKernel]`
+//       `compile(specialisation, integers) -> CompiledKernel | list | tuple of them`
 //       is called when no variant serves: `specialisation` is all that the code may
 //       rely on, `integers` (a tuple in the order of LaunchPlan.h) the numbers of
 //       this call, to choose a Config by. Its exceptions pass through unchanged.

@@ -32,8 +32,8 @@ template <typename Function> PyObject *guarded(Function function) {
     return function();
   } catch (py::error_already_set &error) {
     error.restore();
-  } catch (const py::cast_error &error) {
-    PyErr_SetString(PyExc_TypeError, error.what());
+  } catch (const py::builtin_exception &error) {
+    error.set_error();
   } catch (const std::bad_alloc &) {
     PyErr_NoMemory();
   }
@@ -86,21 +86,16 @@ PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
                                    &parameterKinds, &compile, &devices, &errors))
     return nullptr;
   return guarded([&]() -> PyObject * {
-    try {
-      auto borrow = [](PyObject *object) { return py::reinterpret_borrow<py::object>(object); };
-      auto region = std::make_unique<Region>(py::handle(name).cast<std::string>(),
-                                             parseParameters(parameterNames, parameterKinds),
-                                             borrow(compile), borrow(devices), borrow(errors));
-      auto *self = reinterpret_cast<LauncherObject *>(type->tp_alloc(type, 0));
-      if (!self)
-        return nullptr;
-      self->vectorcall = call;
-      self->region = region.release();
-      return reinterpret_cast<PyObject *>(self);
-    } catch (const py::value_error &error) {
-      PyErr_SetString(PyExc_ValueError, error.what());
+    auto borrow = [](PyObject *object) { return py::reinterpret_borrow<py::object>(object); };
+    auto region = std::make_unique<Region>(py::handle(name).cast<std::string>(),
+                                           parseParameters(parameterNames, parameterKinds),
+                                           borrow(compile), borrow(devices), borrow(errors));
+    auto *self = reinterpret_cast<LauncherObject *>(type->tp_alloc(type, 0));
+    if (!self)
       return nullptr;
-    }
+    self->vectorcall = call;
+    self->region = region.release();
+    return reinterpret_cast<PyObject *>(self);
   });
 }
 

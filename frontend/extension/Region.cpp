@@ -253,9 +253,12 @@ void Region::compileFor(const CallArguments &arguments) {
       py::cast(std::vector<int64_t>(arguments.integers().begin(), arguments.integers().end()));
   py::object result = compile(view(key), integers);
   auto append = [&](py::handle kernel) {
+    if (!py::isinstance<CompiledKernel>(kernel))
+      throw py::type_error(name + ": compile() must return a CompiledKernel or several, not " +
+                           typeName(kernel.ptr()));
     check(launcher.add(key, kernel.cast<std::shared_ptr<CompiledKernel>>()));
   };
-  if (py::isinstance<CompiledKernel>(result))
+  if (!py::isinstance<py::list>(result) && !py::isinstance<py::tuple>(result))
     return append(result);
   for (py::handle kernel : result)
     append(kernel);

@@ -196,6 +196,13 @@ TEST(Specialisation, FindsOverlapByTheBytesOfTheElements) {
   EXPECT_TRUE(overlap(column, contiguous({4}, bf16, base + 32)));
 }
 
+TEST(Specialisation, TensorsWithoutMemoryOverlapNothing) {
+  Specialisation facts = of({contiguous({3, 8}, bf16, 0), contiguous({3, 8}, bf16, 0)});
+  EXPECT_FALSE(facts.mayOverlap(0, 1));
+  EXPECT_TRUE(facts.tensors[0].aligned);
+  EXPECT_TRUE(of({contiguous({1 << 16, 1 << 16}, bf16, 0)}).tensors[0].wide);
+}
+
 TEST(Specialisation, HasOneBitForEachPairOfTensors) {
   // 5 tensors, 10 pairs: more than a byte. Tensor 4 overlaps 0 and 3 only.
   std::vector<Tensor> tensors;
