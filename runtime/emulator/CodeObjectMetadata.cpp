@@ -172,9 +172,119 @@ static Expected<KernelMetadata> parseKernel(msgpack::DocNode &node) {
   return metadata;
 }
 
+namespace {
+/// Checks MessagePack before LLVM's reader sees it, which ends the process on what it does not
+/// expect: bytes that begin no value, and map keys that are no scalars.
+class MessagePackCheck {
+public:
+  explicit MessagePackCheck(StringRef bytes) : rest(bytes) {}
+
+  /// Whether the bytes are one value, of scalars, strings, arrays, and maps with strings for keys.
+  bool isWellFormed() { return value(/*depth=*/0) && rest.empty(); }
+
+private:
+  static constexpr unsigned maxDepth = 32;
+
+  bool skip(uint64_t bytes) {
+    if (bytes > rest.size())
+      return false;
+    rest = rest.drop_front(bytes);
+    return true;
+  }
+
+  /// A big-endian number of 1, 2, 4 or 8 bytes.
+  bool number(unsigned bytes, uint64_t &result) {
+    if (bytes > rest.size())
+      return false;
+    result = 0;
+    for (unsigned char byte : rest.take_front(bytes))
+      result = result << 8 | byte;
+    return skip(bytes);
+  }
+
+  bool skipCounted(unsigned lengthBytes) {
+    uint64_t length;
+    return number(lengthBytes, length) && skip(length);
+  }
+
+  bool elements(uint64_t count, bool isMap, unsigned depth) {
+    // Each has a byte at the least, so a count beyond the end fails soon.
+    for (uint64_t i = 0; i < count; ++i)
+      if ((isMap && !key()) || !value(depth + 1))
+        return false;
+    return true;
+  }
+
+  bool countedElements(unsigned countBytes, bool isMap, unsigned depth) {
+    uint64_t count;
+    return number(countBytes, count) && elements(count, isMap, depth);
+  }
+
+  bool key() {
+    if (rest.empty())
+      return false;
+    unsigned char first = rest.front();
+    bool isString = (first >= 0xa0 && first <= 0xbf) || (first >= 0xd9 && first <= 0xdb);
+    return isString && value(/*depth=*/0);
+  }
+
+  bool value(unsigned depth) {
+    if (rest.empty() || depth > maxDepth)
+      return false;
+    unsigned char first = rest.front();
+    rest = rest.drop_front();
+    if (first <= 0x7f || first >= 0xe0) // small integers
+      return true;
+    if (first <= 0x8f)
+      return elements(first & 0x0f, /*isMap=*/true, depth);
+    if (first <= 0x9f)
+      return elements(first & 0x0f, /*isMap=*/false, depth);
+    if (first <= 0xbf)
+      return skip(first & 0x1f);
+    switch (first) {
+    case 0xc0: // nil
+    case 0xc2: // false
+    case 0xc3: // true
+      return true;
+    case 0xcc: // integers and floats by their size
+    case 0xd0:
+      return skip(1);
+    case 0xcd:
+    case 0xd1:
+      return skip(2);
+    case 0xca:
+    case 0xce:
+    case 0xd2:
+      return skip(4);
+    case 0xcb:
+    case 0xcf:
+    case 0xd3:
+      return skip(8);
+    case 0xd9: // strings
+      return skipCounted(1);
+    case 0xda:
+      return skipCounted(2);
+    case 0xdb:
+      return skipCounted(4);
+    case 0xdc: // arrays
+      return countedElements(2, /*isMap=*/false, depth);
+    case 0xdd:
+      return countedElements(4, /*isMap=*/false, depth);
+    case 0xde: // maps
+      return countedElements(2, /*isMap=*/true, depth);
+    case 0xdf:
+      return countedElements(4, /*isMap=*/true, depth);
+    }
+    return false;
+  }
+
+  StringRef rest;
+};
+} // namespace
+
 Expected<std::vector<KernelMetadata>> parseKernelMetadata(StringRef note) {
   msgpack::Document document;
-  if (!document.readFromBlob(note, /*Multi=*/false) || !document.getRoot().isMap())
+  if (!MessagePackCheck(note).isWellFormed() || !document.readFromBlob(note, /*Multi=*/false) || !document.getRoot().isMap())
     return fault("not readable");
   msgpack::MapDocNode &root = document.getRoot().getMap();
   std::vector<KernelMetadata> kernels;

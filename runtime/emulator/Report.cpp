@@ -67,7 +67,7 @@ std::string describeAccess(const MemoryMap &memory, uint64_t address, uint64_t b
   std::string place = formatv("{0} into {1}", counted(address - allocation->begin), owner);
   if (allocation->freed)
     return place + ", which was freed";
-  return place;
+  return allocation->writable ? place : place + ", which is read-only";
 }
 
 /// Lines of a report: a label, padded, and a text.

@@ -439,7 +439,8 @@ TEST_F(DeviceHip, FilesThatAreNoModules) {
   EXPECT_EQ(hip.hipModuleLoad(&module, "/etc/passwd"), hipErrorInvalidImage);
   EXPECT_EQ(hip.hipModuleLoad(&module, "/bin/ls"), hipErrorInvalidImage);
   EXPECT_EQ(hip.hipModuleLoadData(&module, nullptr), hipErrorInvalidValue);
-  EXPECT_EQ(hip.hipModuleLoadData(&module, ""), hipErrorInvalidImage);
+  const char zeros[64] = {};
+  EXPECT_EQ(hip.hipModuleLoadData(&module, zeros), hipErrorInvalidImage);
   EXPECT_EQ(module, nullptr);
 }
 
