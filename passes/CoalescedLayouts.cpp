@@ -1,0 +1,168 @@
+//===- CoalescedLayouts.cpp - Layouts for loads and stores ------*- C++ -*-===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/CoalescedLayouts.h"
+
+#include "passes/Passes.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace wavetile;
+
+template <typename Op> static std::optional<unsigned> contiguousDimOf(Op op) {
+  auto view = op.getView().template getDefiningOp<tile::ViewOp>();
+  if (!view)
+    return std::nullopt;
+  for (auto [viewDim, dim] : llvm::enumerate(op.getDims()))
+    if (dim >= 0 && matchPattern(view.getStrides()[viewDim], m_One()))
+      return dim;
+  return std::nullopt;
+}
+
+std::optional<unsigned> CoalescedLayouts::contiguousDim(tile::LoadOp op) {
+  return contiguousDimOf(op);
+}
+
+std::optional<unsigned> CoalescedLayouts::contiguousDim(tile::StoreOp op) {
+  return contiguousDimOf(op);
+}
+
+static unsigned memoryBits(RankedTensorType type) {
+  return type.getElementType().isIndex() ? 64 : std::max(8u, type.getElementTypeBitWidth());
+}
+
+CoalescedLayouts::CoalescedLayouts(tile::ProgramOp program, const TargetInfo &target)
+    : target(target), waves(program.getWaves()) {
+  auto record = [&](RankedTensorType type, std::optional<unsigned> fast) {
+    if (fast)
+      accesses.push_back({SmallVector<int64_t, 4>(type.getShape()), *fast, memoryBits(type)});
+  };
+  program.walk([&](tile::LoadOp op) { record(op.getType(), contiguousDim(op)); });
+  program.walk([&](tile::StoreOp op) { record(op.getValue().getType(), contiguousDim(op)); });
+  if (auto lanes = program->getAttrOfType<IntegerAttr>(rowLanesAttrName))
+    rowLanes = lanes.getInt();
+  if (auto count = program->getAttrOfType<IntegerAttr>(rowWavesAttrName))
+    rowWaves = count.getInt();
+}
+
+unsigned CoalescedLayouts::fastDim(ArrayRef<int64_t> shape) const {
+  // Stores count like loads; the first access decides a tie.
+  std::optional<unsigned> best;
+  unsigned bestCount = 0;
+  for (unsigned dim = 0; dim < shape.size(); ++dim) {
+    unsigned count = llvm::count_if(accesses, [&](const Access &access) {
+      return ArrayRef<int64_t>(access.shape) == shape && access.fastDim == dim;
+    });
+    if (count > bestCount) {
+      best = dim;
+      bestCount = count;
+    }
+  }
+  return best.value_or(shape.empty() ? 0 : shape.size() - 1);
+}
+
+static unsigned powerOfTwoPart(int64_t size) { return 1u << llvm::countr_zero(uint64_t(size)); }
+
+unsigned CoalescedLayouts::vectorElements(RankedTensorType type, unsigned dim) const {
+  unsigned bits = 0;
+  for (const Access &access : accesses)
+    if (access.shape[access.fastDim] == type.getDimSize(dim))
+      bits = bits ? std::min(bits, access.elementBits) : access.elementBits;
+  if (!bits)
+    bits = memoryBits(type);
+  unsigned vector = target.globalMemory().widestAccessBits / bits;
+  vector = std::min(vector, powerOfTwoPart(type.getDimSize(dim)));
+  // Rather have all lanes at work than wide accesses in some.
+  int64_t lanes = int64_t(waves) * target.waveSize();
+  while (vector > 1 && type.getNumElements() / vector < lanes)
+    vector /= 2;
+  return vector;
+}
+
+namespace {
+
+/// Powers of two for each dimension of a tile.
+struct Distribution {
+  SmallVector<unsigned> order, elements, lanes, waves;
+
+  explicit Distribution(unsigned rank, unsigned fast)
+      : elements(rank, 1), lanes(rank, 1), waves(rank, 1) {
+    if (rank == 0)
+      return;
+    order.push_back(fast);
+    for (unsigned dim = rank; dim-- > 0;)
+      if (dim != fast)
+        order.push_back(dim);
+  }
+};
+
+} // namespace
+
+/// How many of `left` items fit in what `taken` leaves of a dimension.
+static unsigned fitting(int64_t size, unsigned taken, unsigned left) {
+  unsigned room = std::max(1u, powerOfTwoPart(size) / taken);
+  return std::min(left, room);
+}
+
+/// Lanes from the fastest dimension on, waves from the slowest; what is left over replicates along
+/// the fastest (lanes) and is given to it (waves).
+static void fillLanesAndWaves(Distribution &spread, ArrayRef<int64_t> shape, unsigned lanes,
+                              unsigned waves) {
+  unsigned lanesLeft = lanes, wavesLeft = waves;
+  for (unsigned dim : spread.order) {
+    unsigned count = spread.lanes[dim] > 1 ? spread.lanes[dim]
+                                           : fitting(shape[dim], spread.elements[dim], lanesLeft);
+    spread.lanes[dim] = count;
+    lanesLeft /= count;
+  }
+  spread.lanes[spread.order.front()] *= lanesLeft;
+  for (unsigned dim : llvm::reverse(spread.order)) {
+    unsigned count =
+        fitting(shape[dim], spread.elements[dim] * spread.lanes[dim], wavesLeft);
+    spread.waves[dim] *= count;
+    wavesLeft /= count;
+  }
+  spread.waves[spread.order.front()] *= wavesLeft;
+}
+
+Layout CoalescedLayouts::layout(RankedTensorType type) const {
+  ArrayRef<int64_t> shape = type.getShape();
+  if (shape.empty())
+    return Layout::replicated(shape, target.waveSize(), waves);
+  unsigned fast = fastDim(shape);
+  Distribution spread(shape.size(), fast);
+  spread.elements[fast] = vectorElements(type, fast);
+  unsigned lanesAlong = powerOfTwoPart(shape[fast]) / spread.elements[fast];
+  bool isRowTile = shape.size() == 2 && fast == 1 && rowLanes && rowWaves;
+  if (isRowTile && *rowLanes <= lanesAlong && *rowLanes * *rowWaves <= lanesAlong &&
+      powerOfTwoPart(shape[0]) >= (target.waveSize() / *rowLanes) * (waves / *rowWaves)) {
+    spread.lanes = {target.waveSize() / *rowLanes, *rowLanes};
+    spread.waves = {waves / *rowWaves, *rowWaves};
+  } else {
+    fillLanesAndWaves(spread, shape, target.waveSize(), waves);
+  }
+  return Layout::blocked(shape, spread.order, spread.elements, spread.lanes, spread.waves);
+}
+
+Layout CoalescedLayouts::stagedLayout(RankedTensorType type, unsigned along) const {
+  ArrayRef<int64_t> shape = type.getShape();
+  unsigned fast = fastDim(shape);
+  Distribution spread(shape.size(), fast);
+  spread.elements[fast] = vectorElements(type, fast);
+  if (along != fast) {
+    int64_t perLane = type.getNumElements() / (int64_t(waves) * target.waveSize());
+    unsigned wanted = std::max(1u, 128 / memoryBits(type));
+    unsigned run = std::min({wanted, powerOfTwoPart(shape[along]),
+                             unsigned(llvm::bit_floor(uint64_t(
+                                 std::max<int64_t>(1, perLane / spread.elements[fast]))))});
+    spread.elements[along] = run;
+  }
+  fillLanesAndWaves(spread, shape, target.waveSize(), waves);
+  return Layout::blocked(shape, spread.order, spread.elements, spread.lanes, spread.waves);
+}

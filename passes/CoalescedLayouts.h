@@ -1,0 +1,57 @@
+//===- CoalescedLayouts.h - Layouts for loads and stores --------*- C++ -*-===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Layouts in which lanes next to each other hold neighbours in memory and each
+// lane as many as its widest access moves. They depend only on a tile's shape,
+// the program's accesses and its waves, so that tiles of one shape agree.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_PASSES_COALESCEDLAYOUTS_H
+#define WAVETILE_PASSES_COALESCEDLAYOUTS_H
+
+#include "ir/Tile.h"
+#include "passes/TargetInfo.h"
+
+#include <optional>
+
+namespace wavetile {
+
+class CoalescedLayouts {
+public:
+  CoalescedLayouts(tile::ProgramOp program, const TargetInfo &target);
+
+  Layout layout(mlir::RankedTensorType type) const;
+
+  /// For a tile that is loaded and then stored to LDS, where `along` is contiguous: a lane holds
+  /// runs along memory and, if there are elements enough, along LDS.
+  Layout stagedLayout(mlir::RankedTensorType type, unsigned along) const;
+
+  /// The dimension of the accessed tile along which memory is contiguous.
+  static std::optional<unsigned> contiguousDim(tile::LoadOp op);
+  static std::optional<unsigned> contiguousDim(tile::StoreOp op);
+
+private:
+  /// Along which dimension tiles of this shape lie in memory; the last if nothing says otherwise.
+  unsigned fastDim(llvm::ArrayRef<int64_t> shape) const;
+  /// Elements of one lane along the fast dimension.
+  unsigned vectorElements(mlir::RankedTensorType type, unsigned dim) const;
+
+  const TargetInfo &target;
+  unsigned waves;
+  std::optional<unsigned> rowLanes, rowWaves;
+  struct Access {
+    llvm::SmallVector<int64_t, 4> shape;
+    unsigned fastDim;
+    unsigned elementBits;
+  };
+  llvm::SmallVector<Access> accesses;
+};
+
+} // namespace wavetile
+
+#endif // WAVETILE_PASSES_COALESCEDLAYOUTS_H

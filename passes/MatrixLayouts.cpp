@@ -1,0 +1,257 @@
+//===- MatrixLayouts.cpp - Tiles of matrix instructions ---------*- C++ -*-===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/MatrixLayouts.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace wavetile;
+
+std::optional<ElementKind> wavetile::elementKindOf(Type type) {
+  return llvm::TypeSwitch<Type, std::optional<ElementKind>>(type)
+      .Case([](Float16Type) { return ElementKind::F16; })
+      .Case([](BFloat16Type) { return ElementKind::BF16; })
+      .Case([](Float32Type) { return ElementKind::F32; })
+      .Case([](Float64Type) { return ElementKind::F64; })
+      .Case([](Float8E4M3FNType) { return ElementKind::F8E4M3FN; })
+      .Case([](Float8E5M2Type) { return ElementKind::F8E5M2; })
+      .Case([](Float8E4M3FNUZType) { return ElementKind::F8E4M3FNUZ; })
+      .Case([](Float8E5M2FNUZType) { return ElementKind::F8E5M2FNUZ; })
+      .Case([](IntegerType integer) -> std::optional<ElementKind> {
+        switch (integer.getWidth()) {
+        case 8:
+          return ElementKind::I8;
+        case 32:
+          return ElementKind::I32;
+        default:
+          return std::nullopt;
+        }
+      })
+      .Default([](Type) { return std::nullopt; });
+}
+
+namespace {
+
+/// Bits of the power-of-two part of a size.
+unsigned atomBits(int64_t size) { return llvm::countr_zero(uint64_t(size)); }
+
+using Basis = MatrixOperand::Basis;
+
+/// The bits of one index of an instruction (m, n or k) that registers move.
+unsigned registerBitsOf(const MatrixOperand &operand, unsigned index) {
+  unsigned bits = 0;
+  for (const Basis &basis : operand.registerBases)
+    bits |= basis[index];
+  return bits;
+}
+
+/// Where the bits of an instruction's index lie in the index of the tile. The tile's bits that no
+/// instruction bit takes are repetitions and, from the top, waves.
+class IndexBits {
+public:
+  /// `inRegisters` are the instruction's bits that a lane's registers move: they come first, then
+  /// repetitions until a lane has `contiguous` neighbours, then the instruction's other bits.
+  IndexBits(unsigned instructionBits, unsigned inRegisters, unsigned tileBits, unsigned contiguous,
+            unsigned waveBits)
+      : place(instructionBits) {
+    unsigned next = 0;
+    for (unsigned bit = 0; bit < instructionBits; ++bit)
+      if (inRegisters >> bit & 1)
+        place[bit] = next++;
+    unsigned spare = tileBits - instructionBits - waveBits;
+    for (; (1u << next) < contiguous && repetitions.size() < spare; ++next)
+      repetitions.push_back(next);
+    for (unsigned bit = 0; bit < instructionBits; ++bit)
+      if (!(inRegisters >> bit & 1))
+        place[bit] = next++;
+    while (repetitions.size() < spare)
+      repetitions.push_back(next++);
+    for (unsigned bit = 0; bit < waveBits; ++bit)
+      waves.push_back(next++);
+  }
+
+  /// An index of the instruction as an index of the tile.
+  int64_t tileIndex(int64_t index) const {
+    int64_t result = 0;
+    for (auto [bit, to] : llvm::enumerate(place))
+      if (index >> bit & 1)
+        result |= int64_t(1) << to;
+    return result;
+  }
+
+  llvm::SmallVector<unsigned> place, repetitions, waves;
+};
+
+/// Builds the layout of an operand or result from the instruction's and the index bits.
+class OperandLayout {
+public:
+  explicit OperandLayout(bool transposed) : transposed(transposed) {}
+
+  void addInstruction(const MatrixOperand &operand, const IndexBits &first,
+                      const IndexBits &second) {
+    for (const Basis &basis : operand.registerBases)
+      registers.push_back(coordinates(first.tileIndex(basis[0]), second.tileIndex(basis[1])));
+    for (const Basis &basis : operand.laneBases)
+      lanes.push_back(coordinates(first.tileIndex(basis[0]), second.tileIndex(basis[1])));
+  }
+  void addRepetitions(const IndexBits &bits, unsigned index) {
+    for (unsigned bit : bits.repetitions)
+      registers.push_back(along(index, bit));
+  }
+  void addWaves(const IndexBits &bits, unsigned index) {
+    for (unsigned bit : bits.waves)
+      waves.push_back(along(index, bit));
+  }
+  void addReplicatedWaves(const IndexBits &bits) {
+    waves.append(bits.waves.size(), coordinates(0, 0));
+  }
+  llvm::Expected<Layout> build(llvm::ArrayRef<int64_t> shape) {
+    return Layout::fromBases(shape, registers, lanes, waves);
+  }
+
+private:
+  Coordinates coordinates(int64_t first, int64_t second) {
+    return transposed ? Coordinates{second, first} : Coordinates{first, second};
+  }
+  Coordinates along(unsigned index, unsigned bit) {
+    int64_t value = int64_t(1) << bit;
+    return index == 0 ? coordinates(value, 0) : coordinates(0, value);
+  }
+
+  bool transposed;
+  llvm::SmallVector<Coordinates> registers, lanes, waves;
+};
+
+/// How many waves lie along M and along N.
+struct WaveGrid {
+  unsigned m, n;
+};
+
+} // namespace
+
+/// The split that reads least from LDS, which is the squarest part of the tile for each wave, among
+/// those in which a wave still has a whole instruction.
+static std::optional<WaveGrid> splitWaves(const DotShape &shape, unsigned tileM, unsigned tileN) {
+  std::optional<WaveGrid> best;
+  double bestCost = 0;
+  for (unsigned m = 1; m <= shape.waves; m *= 2) {
+    unsigned n = shape.waves / m;
+    if (atomBits(shape.m) < llvm::Log2_32(m * tileM) || atomBits(shape.n) < llvm::Log2_32(n * tileN))
+      continue;
+    double cost = double(shape.m) / m + double(shape.n) / n;
+    if (best && cost >= bestCost)
+      continue;
+    best = WaveGrid{m, n};
+    bestCost = cost;
+  }
+  return best;
+}
+
+static llvm::Expected<DotLayouts> layoutsFor(const MatrixInstruction &instruction,
+                                             const DotShape &shape, WaveGrid waves) {
+  // Registers of the result move along the instruction's m.
+  bool swapped = shape.contiguousDim == 1;
+  const MatrixOperand &lhs = swapped ? instruction.b : instruction.a;
+  const MatrixOperand &rhs = swapped ? instruction.a : instruction.b;
+  unsigned along = registerBitsOf(instruction.accumulator, 0);
+  unsigned across = registerBitsOf(instruction.accumulator, 1);
+  unsigned contiguousK = std::max(1u, 128 / elementBits(shape.lhs));
+
+  unsigned bitsM = llvm::Log2_32(instruction.m), bitsN = llvm::Log2_32(instruction.n);
+  unsigned waveBitsM = llvm::Log2_32(waves.m), waveBitsN = llvm::Log2_32(waves.n);
+  auto indexOf = [&](bool isInstructionM, int64_t size, unsigned waveBits) {
+    return IndexBits(isInstructionM ? bitsM : bitsN, isInstructionM ? along : across,
+                     atomBits(size), isInstructionM ? shape.contiguousElements : 1, waveBits);
+  };
+  IndexBits m = indexOf(!swapped, shape.m, waveBitsM), n = indexOf(swapped, shape.n, waveBitsN);
+  // The operand's k is its second index in A and its first in B.
+  IndexBits k(llvm::Log2_32(instruction.k), registerBitsOf(instruction.a, 1), atomBits(shape.k),
+              contiguousK, 0);
+
+  // In the result the instruction's first index is its m; a swapped instruction sees the transpose.
+  OperandLayout result(swapped);
+  result.addInstruction(instruction.accumulator, swapped ? n : m, swapped ? m : n);
+  result.addRepetitions(n, swapped ? 0 : 1);
+  result.addRepetitions(m, swapped ? 1 : 0);
+  result.addWaves(m, swapped ? 1 : 0);
+  result.addWaves(n, swapped ? 0 : 1);
+
+  // lhs is (M, K): A as it is, or B, whose first index is k, transposed.
+  OperandLayout left(swapped);
+  left.addInstruction(lhs, swapped ? k : m, swapped ? m : k);
+  left.addRepetitions(k, swapped ? 0 : 1);
+  left.addRepetitions(m, swapped ? 1 : 0);
+  left.addWaves(m, swapped ? 1 : 0);
+  left.addReplicatedWaves(n);
+
+  // rhs is (K, N): B as it is, or A transposed.
+  OperandLayout right(swapped);
+  right.addInstruction(rhs, swapped ? n : k, swapped ? k : n);
+  right.addRepetitions(k, swapped ? 1 : 0);
+  right.addRepetitions(n, swapped ? 0 : 1);
+  right.addReplicatedWaves(m);
+  right.addWaves(n, swapped ? 0 : 1);
+
+  llvm::Expected<Layout> lhsLayout = left.build({shape.m, shape.k});
+  if (!lhsLayout)
+    return lhsLayout.takeError();
+  llvm::Expected<Layout> rhsLayout = right.build({shape.k, shape.n});
+  if (!rhsLayout)
+    return rhsLayout.takeError();
+  llvm::Expected<Layout> resultLayout = result.build({shape.m, shape.n});
+  if (!resultLayout)
+    return resultLayout.takeError();
+  return DotLayouts{&instruction, swapped, *lhsLayout, *rhsLayout, *resultLayout};
+}
+
+static bool isBetter(const MatrixInstruction &a, const MatrixInstruction &b, unsigned preferred) {
+  bool aPreferred = a.m == preferred, bPreferred = b.m == preferred;
+  if (preferred && aPreferred != bPreferred)
+    return aPreferred;
+  // Multiplications per cycle, then the smaller tile, which leaves more freedom.
+  uint64_t aRate = uint64_t(a.m) * a.n * a.k * b.cycles, bRate = uint64_t(b.m) * b.n * b.k * a.cycles;
+  if (aRate != bRate)
+    return aRate > bRate;
+  return a.m < b.m;
+}
+
+llvm::Expected<DotLayouts> wavetile::chooseDotLayouts(const TargetInfo &target,
+                                                      const DotShape &shape) {
+  const MatrixInstruction *best = nullptr;
+  WaveGrid bestWaves{1, 1};
+  bool anyOfType = false;
+  bool swapped = shape.contiguousDim == 1;
+  for (const MatrixInstruction &candidate : target.matrixInstructions()) {
+    const MatrixOperand &lhs = swapped ? candidate.b : candidate.a;
+    const MatrixOperand &rhs = swapped ? candidate.a : candidate.b;
+    if (lhs.element != shape.lhs || rhs.element != shape.rhs ||
+        candidate.accumulator.element != shape.result)
+      continue;
+    anyOfType = true;
+    unsigned tileM = swapped ? candidate.n : candidate.m;
+    unsigned tileN = swapped ? candidate.m : candidate.n;
+    std::optional<WaveGrid> waves = splitWaves(shape, tileM, tileN);
+    if (!waves || atomBits(shape.k) < llvm::Log2_32(candidate.k))
+      continue;
+    if (best && !isBetter(candidate, *best, shape.preferredSize))
+      continue;
+    best = &candidate;
+    bestWaves = *waves;
+  }
+  if (best)
+    return layoutsFor(*best, shape, bestWaves);
+  if (!anyOfType)
+    return llvm::createStringError(target.name() +
+                                   " has no matrix instruction for these element types");
+  return llvm::createStringError(
+      llvm::Twine("no matrix instruction of ") + target.name() + " tiles M " +
+      llvm::Twine(shape.m) + ", N " + llvm::Twine(shape.n) + ", K " + llvm::Twine(shape.k) +
+      " over " + llvm::Twine(shape.waves) + " waves; use larger power-of-two block sizes");
+}
