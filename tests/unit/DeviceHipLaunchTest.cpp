@@ -373,3 +373,38 @@ TEST_P(DeviceHipLaunch, ReportsTraps) {
   EXPECT_EQ(launch(function("trap"), {1, 1, 1}, {64, 1, 1}, 0, 3), hipErrorLaunchFailure);
   expectReport({"in kernel trap", "s_trap", "kernels.cl:"});
 }
+
+//===----------------------------------------------------------------------===//
+// Settings that are read once for the process
+//===----------------------------------------------------------------------===//
+
+TEST(DeviceHipSettings, StrictRefusesMemoryOfUnknownBounds) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("WAVETILE_DEVICE_STRICT", "1", 1);
+        Module module(compileKernels(kernels, "gfx950"));
+        static float local[16];
+        hipError_t error =
+            launch(module.function("store"), {1, 1, 1}, {64, 1, 1}, 0, &local[0], 3);
+        std::exit(error == hipErrorIllegalAddress ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "in memory of this process that no argument names");
+}
+
+TEST(DeviceHipSettings, TheInstructionLimitStopsEndlessKernels) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("WAVETILE_DEVICE_INSTRUCTION_LIMIT", "100000", 1);
+        Module module(compileKernels("kernel void spin(volatile global int *out) {\n"
+                                     "  while (out[0] == 0) out[1] = 1;\n"
+                                     "}",
+                                     "gfx950"));
+        DeviceArray<int> out(2, 0);
+        hipError_t error =
+            launch(module.function("spin"), {1, 1, 1}, {64, 1, 1}, 0, out.pointer);
+        std::exit(error == hipErrorLaunchTimeOut ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "in kernel spin");
+}
