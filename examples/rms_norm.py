@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""RMSNorm over the rows of a matrix (arXiv 1910.07467)."""
+
+import torch
+import wavetile
+import wavetile.language as wl
+
+
+@wavetile.kernel
+def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-5) -> torch.Tensor:
+    """x / sqrt(mean(x * x) + eps) * weight for x of shape [m, n] and weight of shape [n]."""
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0)):
+        v = x[rows, :].to(torch.float32)
+        scale = torch.rsqrt(torch.mean(v * v, dim=-1, keepdim=True) + eps)
+        out[rows, :] = (v * scale * weight[:].to(torch.float32)).to(x.dtype)
+    return out

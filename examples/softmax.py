@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Softmax over the rows of a matrix."""
+
+import torch
+import wavetile
+import wavetile.language as wl
+
+
+@wavetile.kernel
+def softmax(x: torch.Tensor) -> torch.Tensor:
+    """softmax(x, dim=-1) for x of shape [m, n], computed in f32."""
+    m, _ = x.size()
+    out = torch.empty_like(x)
+    for rows in wl.tile(m):
+        v = x[rows, :].to(torch.float32)
+        e = torch.exp(v - torch.amax(v, dim=-1, keepdim=True))
+        out[rows, :] = (e / e.sum(dim=-1, keepdim=True)).to(x.dtype)
+    return out

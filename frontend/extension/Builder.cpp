@@ -1,0 +1,132 @@
+//===- Builder.cpp - Builds one tile module ---------------------*- C++ -*-===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/extension/Builder.h"
+
+#include "ir/Tile.h"
+#include "passes/driver/Driver.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace wavetile {
+
+/// Collects what is diagnosed in its lifetime, with locations.
+class DiagnosticText {
+public:
+  explicit DiagnosticText(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          llvm::raw_string_ostream stream(text);
+          if (!text.empty())
+            stream << "\n";
+          stream << diagnostic.getLocation() << ": " << diagnostic;
+          return success();
+        }) {}
+
+  llvm::Error takeError() { return llvm::createStringError(llvm::inconvertibleErrorCode(), text); }
+
+private:
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registerDialects(registry, BackendRegistry::builtin());
+  return registry;
+}
+
+TileModule::TileModule()
+    : context(makeRegistry(), MLIRContext::Threading::DISABLED), builder(&context),
+      location(UnknownLoc::get(&context)) {
+  context.loadDialect<arith::ArithDialect, math::MathDialect, tile::TileDialect>();
+  module = ModuleOp::create(location);
+  builder.setInsertionPointToEnd(module->getBody());
+}
+
+llvm::Expected<Type> TileModule::parseType(StringRef text) {
+  Type &type = types[text];
+  if (!type) {
+    DiagnosticText diagnostics(&context);
+    type = mlir::parseType(text, &context);
+    if (!type)
+      return diagnostics.takeError();
+  }
+  return type;
+}
+
+llvm::Expected<Attribute> TileModule::parseAttribute(StringRef text) {
+  Attribute &attribute = attributes[text];
+  if (!attribute) {
+    DiagnosticText diagnostics(&context);
+    attribute = mlir::parseAttribute(text, &context);
+    if (!attribute)
+      return diagnostics.takeError();
+  }
+  return attribute;
+}
+
+Location TileModule::getFileLocation(StringRef file, unsigned line, unsigned column) {
+  return FileLineColLoc::get(&context, file, line, column);
+}
+
+Operation *TileModule::create(StringRef name, ArrayRef<SmallVector<Value>> operandGroups,
+                              ArrayRef<Type> results, ArrayRef<NamedAttribute> attributes,
+                              const std::vector<Type> *bodyArguments) {
+  OperationState state(location, name);
+  SmallVector<int32_t> segments;
+  for (const SmallVector<Value> &group : operandGroups) {
+    state.addOperands(group);
+    segments.push_back(group.size());
+  }
+  state.addTypes(results);
+  state.addAttributes(attributes);
+  if (segments.size() > 1 && state.name.hasTrait<OpTrait::AttrSizedOperandSegments>())
+    state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
+  if (bodyArguments) {
+    Region *region = state.addRegion();
+    Block *block = new Block;
+    region->push_back(block);
+    for (Type type : *bodyArguments)
+      block->addArgument(type, location);
+  }
+  return builder.create(state);
+}
+
+Value TileModule::createConstant(TypedAttr value) {
+  return arith::ConstantOp::create(builder, location, value);
+}
+
+void TileModule::enter(Operation *operation) {
+  outer.push_back(builder.saveInsertionPoint());
+  builder.setInsertionPointToEnd(&operation->getRegion(0).front());
+}
+
+void TileModule::leave() {
+  builder.restoreInsertionPoint(outer.back());
+  outer.pop_back();
+}
+
+llvm::Error TileModule::verify() {
+  DiagnosticText diagnostics(&context);
+  if (failed(mlir::verify(*module)))
+    return diagnostics.takeError();
+  return llvm::Error::success();
+}
+
+std::string TileModule::str(bool withLocations) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(withLocations);
+  module->print(stream, flags);
+  return text;
+}
+
+} // namespace wavetile

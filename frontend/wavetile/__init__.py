@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Wavetile compiles kernels written in a Python tile syntax to AMD GPU machine code.
+
+kernel      the decorator
+Config      choices of how a kernel is compiled, which a tuner may make
+Settings    what the user wants, which a tuner never changes
+language    what kernels are written with
+errors      every exception that this package raises
+"""
+
+from wavetile import errors, language
+from wavetile.config import Config, Settings
+from wavetile.kernel import Kernel, kernel
+
+__version__ = "0.1.0"
+
+__all__ = ["Config", "Kernel", "Settings", "__version__", "errors", "kernel", "language"]

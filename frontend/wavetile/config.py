@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Config: how a kernel is compiled. Settings: what its user wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+
+from wavetile import _C
+from wavetile.errors import ConfigError
+
+
+class Config(Mapping[str, "int | str"]):
+    """Choices that change how fast a kernel is, never what it computes.
+
+    Keys are named by the loop or dimension that they belong to, as `wavetile show --stage
+    explain` prints them; `wavetile info --config` lists them all. What is not given is chosen by
+    the compiler.
+
+    Example:
+        Config(rows=4, waves=2)
+        Config({"cols.strategy": "looped", "cols": 1024})
+
+    Raises:
+        ConfigError: a key or value that the table of keys does not have
+    """
+
+    def __init__(self, entries: Mapping[str, int | str] | None = None, **named: int | str) -> None:
+        self._entries = {**(entries or {}), **named}
+        try:
+            _C.check_config(self._entries)
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+
+    @classmethod
+    def parse(cls, text: str) -> Config:
+        """From the text form, such as `rows=4,cols.strategy=looped`."""
+        try:
+            return cls(_C.parse_config(text))
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+
+    def __getitem__(self, key: str) -> int | str:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._entries.items()))
+
+    def __str__(self) -> str:
+        return _C.format_config(self._entries)
+
+    def __repr__(self) -> str:
+        return f"Config({self._entries!r})"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user of a kernel wants; never tuned.
+
+    Attributes:
+        target: the GPU to compile for, such as "gfx950"; None for that of the device on which
+            the kernel runs
+        fast_math: allow contraction, reassociation inside reductions, a reciprocal for division
+            by a row's value, and approximate exp2, log and rsqrt. Infinities and NaN behave as
+            in torch either way.
+    """
+
+    target: str | None = None
+    fast_math: bool = True
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The names of all settings."""
+        return [field.name for field in fields(cls)]

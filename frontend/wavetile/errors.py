@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What can go wrong, one class per kind of mistake.
+
+Every class derives from `WavetileError` and from the builtin that it resembles. The text of an
+error names file and line, shows the source line with a caret, and says what to write instead.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class SourceLocation:
+    """A place in a source file: a 1-based line, 0-based columns, and the calls that lead there."""
+
+    file: str
+    line: int
+    column: int = 0
+    end_column: int | None = None
+    caller: SourceLocation | None = None
+
+    def called_from(self, caller: SourceLocation | None) -> SourceLocation:
+        """This place, reached through a call at `caller`."""
+        if self.caller is not None:
+            return replace(self, caller=self.caller.called_from(caller))
+        return replace(self, caller=caller)
+
+    def excerpt(self) -> str:
+        """The source line with carets under the place; empty if it cannot be read."""
+        text = linecache.getline(self.file, self.line).rstrip("\n")
+        if not text:
+            return ""
+        # Columns count UTF-8 bytes, as Python's ast does.
+        encoded = text.encode()
+        begin = len(encoded[: self.column].decode(errors="replace"))
+        end = (
+            len(text)
+            if self.end_column is None
+            else len(encoded[: self.end_column].decode(errors="replace"))
+        )
+        number = str(self.line)
+        carets = " " * begin + "^" * max(1, min(end, len(text)) - begin)
+        return f"  {number} | {text}\n  {' ' * len(number)} | {carets}"
+
+
+class WavetileError(Exception):
+    """Base of all errors of Wavetile.
+
+    Attributes: `message`, `location` (a SourceLocation or None), `remedy` (what to write
+    instead, or None) and `others` (further mistakes in the same kernel).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        location: SourceLocation | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.location = location
+        self.remedy = remedy
+        self.others: list[WavetileError] = []
+
+    def _own_text(self) -> str:
+        if self.location is None:
+            lines = [self.message]
+        else:
+            lines = [f"{self.location.file}:{self.location.line}: {self.message}"]
+            if excerpt := self.location.excerpt():
+                lines.append(excerpt)
+            caller = self.location.caller
+            while caller is not None:
+                lines.append(f"  called from {caller.file}:{caller.line}")
+                caller = caller.caller
+        if self.remedy:
+            lines.append(f"  help: {self.remedy}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        texts = [self._own_text()]
+        texts += [f"{type(error).__name__}: {error._own_text()}" for error in self.others]
+        return "\n\n".join(texts)
+
+
+class UnsupportedSyntaxError(WavetileError, NotImplementedError):
+    """A Python statement or expression that device code cannot contain."""
+
+
+class UnsupportedFunctionError(WavetileError, NotImplementedError):
+    """A function or method that device code cannot call."""
+
+
+class UnsupportedIndexError(WavetileError, NotImplementedError):
+    """An index that device code cannot use."""
+
+
+class SourceUnavailableError(WavetileError, OSError):
+    """The source of a kernel or helper function cannot be read."""
+
+
+class OutsideKernelError(WavetileError, RuntimeError):
+    """A device function is called outside the loops of a kernel."""
+
+
+class UndefinedNameError(WavetileError, NameError):
+    """A name has no value where it is read."""
+
+
+class DeviceResultError(WavetileError, NameError):
+    """Host code reads a variable that only device code assigns."""
+
+
+class ShapeError(WavetileError, ValueError):
+    """Shapes do not fit together: in broadcasting, a dot, a store or a reduction."""
+
+
+class DTypeError(WavetileError, TypeError):
+    """An operation does not take this dtype."""
+
+
+class ArgumentError(WavetileError, TypeError):
+    """A kernel or device function is called with arguments that it does not take."""
+
+
+class TensorAccessError(WavetileError, TypeError):
+    """A tensor in memory is used where a tile is needed, or a tile where a tensor is."""
+
+
+class CarriedValueError(WavetileError, TypeError):
+    """A value carried through a loop changes its type or shape from step to step."""
+
+
+class NoLoopError(WavetileError, ValueError):
+    """A kernel has no top-level loop over `wl.tile`."""
+
+
+class TileScopeError(WavetileError, NameError):
+    """A tile or an index is used outside the loop that it belongs to."""
+
+
+class ConfigError(WavetileError, ValueError):
+    """A Config or a setting has a key or a value that does not exist."""
+
+
+_DIAGNOSTIC = re.compile(
+    r'^(?:loc\()?"?(?P<file>[^"\n]+?)"?:(?P<line>\d+):(?P<column>\d+)\)?: (?:error: )?(?P<text>.*)',
+    re.DOTALL,
+)
+
+
+class CompilationError(WavetileError, RuntimeError):
+    """The compiler refused a kernel; `location` is that of its first diagnostic, if it has one."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        location: SourceLocation | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        found = _DIAGNOSTIC.match(message)
+        if location is None and found:
+            column = int(found["column"])
+            location = SourceLocation(found["file"], int(found["line"]), max(0, column - 1))
+            message = found["text"]
+        super().__init__(message, location=location, remedy=remedy)
+
+
+class LaunchError(WavetileError, RuntimeError):
+    """A compiled kernel cannot serve a launch."""
+
+
+class DeviceError(WavetileError, RuntimeError):
+    """The device failed. `hip_error` is HIP's name of the error, `report` what the software
+    device found; either may be empty."""
+
+    hip_error: str = ""
+    report: str = ""
+
+
+class DeviceNotFoundError(WavetileError, RuntimeError):
+    """There is no device to run kernels on."""
+
+
+class AccuracyError(WavetileError, AssertionError):
+    """A result differs from its reference by more than the bound."""

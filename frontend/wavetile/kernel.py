@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The decorator that makes a kernel of a function."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
+
+from wavetile import _C, errors
+from wavetile.bound import BoundKernel, BoundRegion
+from wavetile.compiler import RegionCompiler
+from wavetile.config import Config, Settings
+from wavetile.devices import devices
+from wavetile.errors import ArgumentError, ConfigError
+from wavetile.syntax.regions import Region, find_regions
+from wavetile.syntax.source import FunctionSource, read_function
+from wavetile.wrapper import Wrapper
+
+
+class Kernel:
+    """A function whose loops over `wl.tile` run on a GPU. Made by `@wavetile.kernel`.
+
+    Calling it compiles it for these arguments, if that has not been done, and runs it. Compiled
+    code is kept and serves every call for which what it relies on holds.
+
+    Attributes:
+        settings: what the user wants
+        config: how to compile, as far as it is not left to the compiler
+    """
+
+    def __init__(
+        self, function: types.FunctionType, settings: Settings, config: Config | None
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self.settings = settings
+        self.config = config
+
+    def __repr__(self) -> str:
+        return f"<wavetile kernel {self._function.__qualname__}>"
+
+    @functools.cached_property
+    def source(self) -> FunctionSource:
+        """The kernel's syntax tree."""
+        return read_function(self._function)
+
+    @functools.cached_property
+    def regions(self) -> list[Region]:
+        """The runs of top-level loops that become device code."""
+        return find_regions(self.source)
+
+    @functools.cached_property
+    def _wrapper(self) -> Wrapper:
+        return Wrapper(self.source, self.regions)
+
+    @functools.cached_property
+    def _compilers(self) -> list[RegionCompiler]:
+        return [
+            RegionCompiler(self.source, region, len(self.regions), self.settings, self.config)
+            for region in self.regions
+        ]
+
+    @functools.cached_property
+    def _launchers(self) -> list[_C.Launcher]:
+        return [
+            _C.Launcher(
+                compiler.symbol,
+                [parameter.name for parameter in compiler.region.parameters],
+                [parameter.kind for parameter in compiler.region.parameters],
+                compiler,
+                devices(),
+                errors,
+            )
+            for compiler in self._compilers
+        ]
+
+    @functools.cached_property
+    def _run(self) -> Callable[..., Any]:
+        return self._wrapper.function(self._launchers)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the kernel.
+
+        Raises:
+            WavetileError: the kernel has mistakes, cannot be compiled, or fails on the device
+        """
+        return self._run(*args, **kwargs)
+
+    def bind(
+        self,
+        *args: Any,
+        target: str | None = None,
+        config: Config | Mapping[str, int | str] | None = None,
+        **kwargs: Any,
+    ) -> BoundKernel:
+        """Compiles the kernel for arguments without running it.
+
+        Host code runs, device code does not. Meta tensors will do: they stand for aligned
+        tensors that do not overlap.
+
+        Args:
+            args, kwargs: the arguments of a call
+            target: the GPU to compile for; without it that of the settings or the device
+            config: the Config; without it the kernel's own
+
+        Raises:
+            WavetileError: the kernel has mistakes or cannot be compiled
+        """
+        if config is not None and not isinstance(config, Config):
+            config = Config(config)
+        bound: list[BoundRegion] = []
+
+        def recorder(launcher: _C.Launcher, compiler: RegionCompiler) -> Callable[..., None]:
+            def record(*values: Any) -> None:
+                specialisation = launcher.specialise(*values)
+                integers = launcher.integers(*values)
+                compiled = compiler.compile(specialisation, integers, target=target, config=config)
+                bound.append(BoundRegion(compiled, specialisation, tuple(integers)))
+
+            return record
+
+        recorders = map(recorder, self._launchers, self._compilers)
+        self._wrapper.function(list(recorders))(*args, **kwargs)
+        return BoundKernel(self, bound)
+
+    def wrapper_source(self) -> str:
+        """The source of the wrapper: host code, with a call for each region."""
+        return self._wrapper.text
+
+
+@overload
+def kernel(function: Callable[..., Any]) -> Kernel: ...
+
+
+@overload
+def kernel(
+    *,
+    config: Config | Mapping[str, int | str] | None = None,
+    configs: Sequence[Config] | None = None,
+    target: str | None = None,
+    fast_math: bool = True,
+) -> Callable[[Callable[..., Any]], Kernel]: ...
+
+
+def kernel(
+    function: Callable[..., Any] | None = None,
+    *,
+    config: Config | Mapping[str, int | str] | None = None,
+    configs: Sequence[Config] | None = None,
+    target: str | None = None,
+    fast_math: bool = True,
+) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+    """Makes a kernel of a function.
+
+    Each `for ... in wl.tile(...)` loop in the body of the function becomes device code; the rest
+    is host code and runs as it stands.
+
+    Args:
+        config: how to compile the kernel; what it leaves out is chosen by the compiler
+        configs: a list of one Config; choosing among several is not supported yet
+        target, fast_math: see `Settings`
+
+    Raises:
+        ConfigError: a Config that does not exist, or several
+        ArgumentError: what is decorated is not a function
+
+    Example:
+        @wavetile.kernel(config=wavetile.Config(rows=4))
+        def double(x: torch.Tensor) -> torch.Tensor:
+            out = torch.empty_like(x)
+            for rows in wl.tile(x.size(0)):
+                out[rows, :] = x[rows, :] * 2
+            return out
+    """
+    if configs is not None:
+        if config is not None or len(configs) != 1:
+            raise ConfigError(
+                "choosing among several Configs is not supported yet",
+                remedy="give one, as config=wavetile.Config(...)",
+            )
+        config = configs[0]
+    if config is not None and not isinstance(config, Config):
+        config = Config(config)
+    settings = Settings(target=target, fast_math=fast_math)
+
+    def decorate(decorated: Callable[..., Any]) -> Kernel:
+        if not isinstance(decorated, types.FunctionType):
+            raise ArgumentError(
+                f"@wavetile.kernel decorates a function, not {type(decorated).__name__}"
+            )
+        return Kernel(decorated, settings, config)
+
+    return decorate if function is None else decorate(function)

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The names that kernels are written with; usually imported as `wl`.
+
+The functions here mark device code. Inside the loops of a `@wavetile.kernel` the compiler gives
+them their meaning; anywhere else calling one is an `OutsideKernelError`, except for those that
+host code uses: `specialize` and `register_block_size`.
+
+Example:
+    import torch, wavetile
+    import wavetile.language as wl
+
+    @wavetile.kernel
+    def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        out = torch.empty_like(x)
+        for rows in wl.tile(x.size(0)):
+            out[rows, :] = x[rows, :] + y[rows, :]
+        return out
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+
+from wavetile.errors import ArgumentError, OutsideKernelError
+
+__all__ = [
+    "BlockSize",
+    "Tile",
+    "arange",
+    "constexpr",
+    "dot",
+    "full",
+    "register_block_size",
+    "specialize",
+    "static_range",
+    "tile",
+    "zeros",
+]
+
+T = TypeVar("T")
+
+
+class Tile:
+    """The index of a `wl.tile` loop: a block of consecutive indices.
+
+    Used as an index it selects those elements: `x[rows]`, `x[rows + 1]`. Exists in device code
+    only.
+
+    Attributes:
+        index: the indices, an i64 tile of one dimension
+        begin: the first index, an int
+        end: one past the last index, an int
+        block_size: the block size, an int; the last block may hold fewer elements
+        id: the number of the block, an int
+    """
+
+    index: torch.Tensor
+    begin: int
+    end: int
+    block_size: int
+    id: int
+
+    def __add__(self, offset: int) -> Tile:
+        raise _outside("Tile")
+
+    def __sub__(self, offset: int) -> Tile:
+        raise _outside("Tile")
+
+
+def _outside(name: str) -> OutsideKernelError:
+    return OutsideKernelError(
+        f"wl.{name} was called outside the loops of a kernel",
+        remedy=f"call wl.{name} inside a `for ... in wl.tile(...)` loop of a function"
+        " decorated with @wavetile.kernel",
+    )
+
+
+@dataclass(frozen=True)
+class BlockSize:
+    """A block size that several loops may share; made by `register_block_size`."""
+
+    low: int
+    high: int
+
+    @property
+    def default(self) -> int:
+        """The block size without tuning: a power of two, 64 if the limits allow it."""
+        return max(self.low, min(64, 1 << (self.high.bit_length() - 1)))
+
+
+class constexpr:  # noqa: N801 (Triton's and Helion's name)
+    """Annotation of a kernel parameter whose value is a constant of the compiled code.
+
+    A kernel is compiled once for each value, which must be hashable.
+
+    Example:
+        @wavetile.kernel
+        def scale(x: torch.Tensor, factor: wl.constexpr) -> torch.Tensor: ...
+    """
+
+    def __class_getitem__(cls, item: object) -> type[constexpr]:
+        return cls
+
+
+def tile(
+    begin_or_end: int | Sequence[int],
+    end: int | Sequence[int] | None = None,
+    *,
+    block_size: int | BlockSize | Sequence[int | BlockSize | None] | None = None,
+) -> Iterator[Any]:
+    """Loops over blocks of one or two dimensions.
+
+    A loop in the body of a kernel is device code whose blocks run in parallel; a loop inside it
+    runs block by block, in order.
+
+    Args:
+        begin_or_end: the number of indices, or the first one if `end` is given; lists of ints
+            for several dimensions
+        end: one past the last index
+        block_size: the number of indices in a block, one for each dimension. Without it the
+            Config decides.
+
+    Yields:
+        a `Tile` for one dimension, a tuple of them for several.
+
+    Raises:
+        OutsideKernelError: outside a kernel
+        ArgumentError: at compile time, for bounds that are not integers
+
+    Example:
+        for rows, cols in wl.tile([m, n]):
+            out[rows, cols] = x[rows, cols] * 2
+    """
+    raise _outside("tile")
+
+
+def zeros(shape: Sequence[Any], dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """A tile of zeros.
+
+    Args:
+        shape: for each dimension a `Tile`, for as many elements as it has, or an int
+        dtype: the element type
+
+    Example:
+        acc = wl.zeros([rows, cols], dtype=torch.float32)
+    """
+    raise _outside("zeros")
+
+
+def full(shape: Sequence[Any], value: float, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """A tile with one value in every element.
+
+    Args:
+        shape: for each dimension a `Tile`, for as many elements as it has, or an int
+        value: a bool, int or float
+        dtype: the element type; without it that of `torch.full`: bool, i64 or f32
+
+    Example:
+        highest = wl.full([rows], float("-inf"), dtype=torch.float32)
+    """
+    raise _outside("full")
+
+
+def arange(size: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
+    """0, 1, ..., size - 1 as a tile of one dimension.
+
+    Args:
+        size: an int, or a `Tile` for as many elements as it has
+        dtype: an integer or floating-point type
+    """
+    raise _outside("arange")
+
+
+def dot(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    acc: torch.Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """The matrix product of a (M x K) and b (K x N), plus `acc`.
+
+    Products are summed in f32 for f32, 16-bit and fp8 operands and in f64 for f64.
+
+    Args:
+        a, b: tiles of two dimensions and one floating-point dtype
+        acc: a tile of M x N
+        out_dtype: the dtype of the result; without it that of `acc`, or f32 (f64 for f64)
+
+    Raises:
+        ShapeError: the dimensions do not agree
+        DTypeError: the dtypes differ or have no product
+
+    Example:
+        for k in wl.tile(x.size(1)):
+            acc = wl.dot(x[rows, k], y[k, cols], acc)
+    """
+    raise _outside("dot")
+
+
+def specialize(value: T) -> T:
+    """Compiles the kernel for this value, which device code then knows as a constant.
+
+    Host code only.
+
+    Args:
+        value: an int, float, bool, dtype or a tuple of them, such as `x.size(1)`
+
+    Returns:
+        the value itself
+
+    Raises:
+        ArgumentError: for a tensor
+
+    Example:
+        n = wl.specialize(x.size(1))
+    """
+    if isinstance(value, torch.Tensor):
+        raise ArgumentError(
+            "wl.specialize takes a number, not a tensor",
+            remedy="specialise on one of its sizes, such as x.size(1)",
+        )
+    return tuple(value) if isinstance(value, torch.Size) else value  # type: ignore[return-value]
+
+
+def register_block_size(low_or_high: int, high: int | None = None) -> BlockSize:
+    """A block size for `wl.tile(..., block_size=...)` within limits, for host code.
+
+    Args:
+        low_or_high: the largest allowed size, or the smallest one if `high` is given
+        high: the largest allowed size
+
+    Raises:
+        ArgumentError: for limits that are not positive or out of order
+    """
+    low, high = (1, low_or_high) if high is None else (low_or_high, high)
+    if not 0 < low <= high:
+        raise ArgumentError(f"a block size between {low} and {high} does not exist")
+    return BlockSize(low, high)
+
+
+def static_range(begin_or_end: int, end: int | None = None, step: int = 1) -> Iterator[int]:
+    """`range` over constants, unrolled at compile time.
+
+    Example:
+        for i in wl.static_range(4):
+            total += x[rows, i]
+    """
+    raise _outside("static_range")

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which names statements read and assign."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+
+def _nodes(nodes: Iterable[ast.AST]) -> Iterable[ast.AST]:
+    for node in nodes:
+        yield from ast.walk(node)
+
+
+def loads(nodes: Iterable[ast.AST]) -> dict[str, ast.Name]:
+    """Names that are read, with the first place of each, in the order of the source."""
+    found: list[ast.Name] = []
+    for node in _nodes(nodes):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.append(node)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found.append(node.target)
+    result: dict[str, ast.Name] = {}
+    for name in sorted(found, key=lambda name: (name.lineno, name.col_offset)):
+        result.setdefault(name.id, name)
+    return result
+
+
+def stores(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names that are assigned, loop variables included."""
+    return {
+        node.id
+        for node in _nodes(nodes)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def exposed_loads(body: list[ast.stmt]) -> set[str]:
+    """Names whose value from before `body` it may read."""
+    exposed: set[str] = set()
+    assigned: set[str] = set()
+    for statement in body:
+        if isinstance(statement, ast.For):
+            exposed |= set(loads([statement.iter])) - assigned
+            inner = exposed_loads(statement.body) - stores([statement.target])
+            exposed |= inner - assigned
+        elif isinstance(statement, ast.If):
+            exposed |= set(loads([statement.test])) - assigned
+            for branch in (statement.body, statement.orelse):
+                exposed |= exposed_loads(branch) - assigned
+            assigned |= stores(statement.body) & stores(statement.orelse)
+        else:
+            exposed |= set(loads([statement])) - assigned
+            assigned |= stores([statement])
+    return exposed

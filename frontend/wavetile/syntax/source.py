@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The source of a function and the names that it can see."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import inspect
+import linecache
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from wavetile.errors import SourceLocation, SourceUnavailableError
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionSource:
+    """A function with its syntax tree, whose positions are those of its file.
+
+    Attributes:
+        function: the function
+        tree: its definition; a lambda is made into a function that returns its value
+        file: the file's name, a key of linecache
+    """
+
+    function: FunctionType
+    tree: ast.FunctionDef
+    file: str
+
+    def location(self, node: ast.AST) -> SourceLocation:
+        """The place of a node of `tree`."""
+        line = getattr(node, "lineno", self.tree.lineno)
+        column = getattr(node, "col_offset", self.tree.col_offset)
+        end = node.end_col_offset if getattr(node, "end_lineno", None) == line else None
+        return SourceLocation(self.file, line, column, end)
+
+    def lookup(self, name: str) -> Any:
+        """What a free name of the function means now: closure, global or builtin.
+
+        Raises:
+            KeyError: it means nothing
+        """
+        function = self.function
+        if name in function.__code__.co_freevars:
+            cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
+            try:
+                return cell.cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        if name in function.__globals__:
+            return function.__globals__[name]
+        return vars(builtins)[name]
+
+    def resolve(self, node: ast.expr) -> Any:
+        """What `name` or `name.attribute...` means; None if it is neither or means nothing."""
+        try:
+            if isinstance(node, ast.Name):
+                return self.lookup(node.id)
+            if isinstance(node, ast.Attribute):
+                base = self.resolve(node.value)
+                return None if base is None else getattr(base, node.attr, None)
+        except KeyError:
+            return None
+        return None
+
+
+def _unavailable(function: FunctionType) -> SourceUnavailableError:
+    return SourceUnavailableError(
+        f"the source of {function.__qualname__} cannot be read from"
+        f" {function.__code__.co_filename}",
+        remedy="define it in a file; code given to exec() or python -c has no source to compile",
+    )
+
+
+def _move_lines(tree: ast.AST, lines: int) -> None:
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno += lines  # type: ignore[attr-defined]
+            node.end_lineno += lines  # type: ignore[attr-defined]
+
+
+@functools.lru_cache(maxsize=512)
+def read_function(function: FunctionType) -> FunctionSource:
+    """Reads and parses the source of a function.
+
+    Raises:
+        SourceUnavailableError: there is none
+    """
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines or code.co_firstlineno > len(lines):
+        raise _unavailable(function)
+    block = inspect.getblock(lines[code.co_firstlineno - 1 :])
+    indent = len(block[0]) - len(block[0].lstrip())
+    # An `if` around the block takes its indentation, whatever strings and comments it holds.
+    text = "".join(block) if indent == 0 else "if 1:\n" + "".join(block)
+    try:
+        parsed = ast.parse(text)
+    except SyntaxError:
+        raise _unavailable(function) from None
+    _move_lines(parsed, code.co_firstlineno - (1 if indent == 0 else 2))
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
+            return FunctionSource(function, node, code.co_filename)
+        if isinstance(node, ast.Lambda) and function.__name__ == "<lambda>":
+            body = ast.copy_location(ast.Return(value=node.body), node.body)
+            tree = ast.FunctionDef(
+                name="<lambda>", args=node.args, body=[body], decorator_list=[], returns=None
+            )
+            return FunctionSource(function, ast.copy_location(tree, node), code.co_filename)
+    raise _unavailable(function)

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The module under construction, with what every operation needs: conversion and broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import torch
+
+from wavetile.errors import DTypeError, ShapeError, SourceLocation, WavetileError
+from wavetile.tracing.arithmetic import Arithmetic, tile_type
+from wavetile.tracing.dtypes import BY_DTYPE, FLOAT8, Operand, number_dtype, result_dtype
+from wavetile.tracing.integers import IntegerEmitter
+from wavetile.tracing.values import (
+    UNIT,
+    Dim,
+    Integer,
+    RuntimeBool,
+    RuntimeFloat,
+    RuntimeInteger,
+    Tile,
+    describe,
+)
+
+if TYPE_CHECKING:
+    from wavetile._C import TileModule, Type, Value
+    from wavetile.config import Settings
+
+Number = bool | int | float | RuntimeInteger | RuntimeFloat | RuntimeBool
+
+
+class DimTable:
+    """Names of dimensions, each used once, and the dimensions of sizes."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._by_size: dict[object, Dim] = {}
+        self._named: list[RuntimeInteger] = []
+        #: Block sizes that the kernel fixes, by name.
+        self.block_sizes: dict[str, int] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """Every name, sorted."""
+        return sorted(self._taken)
+
+    def unique_name(self, wanted: str) -> str:
+        """`wanted`, or it with a number, that no other dimension has."""
+        base = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in wanted)
+        if not base or base[0].isdigit() or base == "_":
+            base = f"dim_{base}"
+        name, number = base, 1
+        while name in self._taken:
+            number += 1
+            name = f"{base}_{number}"
+        self._taken.add(name)
+        return name
+
+    def of_size(self, size: Integer, wanted: str) -> Dim:
+        """The dimension of a full slice or of a tile of this size, always the same for a size."""
+        if isinstance(size, int) and size == 1:
+            return UNIT
+        key: object = size if isinstance(size, int) else id(size)
+        if key not in self._by_size:
+            self._by_size[key] = Dim(self.unique_name(wanted), size)
+        return self._by_size[key]
+
+    def name_size(self, size: RuntimeInteger, dim: Dim) -> None:
+        """Makes `size` stand for a dimension in shapes: its extent or block size."""
+        self._by_size[id(size)] = dim
+        self._named.append(size)  # an id is only unique while its object lives
+
+
+class Emitter:
+    """Makes operations at the current place of the module and of the source."""
+
+    def __init__(self, module: TileModule, settings: Settings) -> None:
+        self.module = module
+        self.fast_math = settings.fast_math
+        self.location = SourceLocation("", 0)
+        self.dims = DimTable()
+        self.integers = IntegerEmitter(module)
+        #: The dtype of the kernel's float arguments.
+        self.scalar_dtype = torch.float32
+
+    # -- Errors
+
+    def fail(self, kind: type[WavetileError], message: str, remedy: str | None = None) -> NoReturn:
+        """Raises a mistake at the current place of the source."""
+        raise kind(message, location=self.location, remedy=remedy)
+
+    # -- Types and constants
+
+    def tile_type(self, dims: Sequence[Dim], dtype: torch.dtype) -> Type:
+        """The type of a tile."""
+        return tile_type(self.module, dims, dtype)
+
+    def arithmetic(self, dims: Sequence[Dim] | None, dtype: torch.dtype) -> Arithmetic:
+        """Operations on tiles of a shape, or on numbers."""
+        return Arithmetic(self.module, dims, dtype, self.fast_math)
+
+    def number(self, number: Number, dtype: torch.dtype) -> Value:
+        """A Python number as a value of an element type."""
+        target = self.module.type(BY_DTYPE[dtype].text)
+        match number:
+            case bool() | int() | float():
+                if not dtype.is_floating_point:
+                    number = int(number)
+                return self.module.constant(target, number)
+            case RuntimeInteger():
+                value = self.module.value(
+                    "arith.index_cast", [number.value], self.module.type("i64")
+                )
+                return self.convert(value, None, torch.int64, dtype)
+            case RuntimeFloat():
+                return self.convert(number.value, None, number.dtype, dtype)
+            case RuntimeBool():
+                return self.convert(number.value, None, torch.bool, dtype)
+
+    def full(self, dims: Sequence[Dim], number: Number, dtype: torch.dtype) -> Tile:
+        """A tile with a number in every element."""
+        value = self.module.value(
+            "tile.full", [self.number(number, dtype)], self.tile_type(dims, dtype)
+        )
+        return Tile(value, tuple(dims), dtype)
+
+    # -- Conversion
+
+    def cast(self, tile: Tile, dtype: torch.dtype) -> Tile:
+        """The tile with another element type, converted as torch's `.to` does."""
+        if tile.dtype == dtype:
+            return tile
+        value = self.convert(tile.value, tile.dims, tile.dtype, dtype)
+        return Tile(value, tile.dims, dtype)
+
+    def convert(
+        self, value: Value, dims: Sequence[Dim] | None, source: torch.dtype, target: torch.dtype
+    ) -> Value:
+        """A tile's or number's value in another element type."""
+        if source == target:
+            return value
+        for dtype in (source, target):
+            if dtype not in BY_DTYPE:
+                self.unsupported_dtype(dtype)
+        if target is torch.bool:
+            a = self.arithmetic(dims, source)
+            return a.compare("ne", value, a.constant(0))
+        if source.is_floating_point and target.is_floating_point:
+            return self._convert_float(value, dims, source, target)
+        narrow = torch.float16, torch.bfloat16, *FLOAT8
+        if source.is_floating_point:
+            if source in narrow:
+                value = self.convert(value, dims, source, torch.float32)
+            return self._conversion("arith.fptosi", value, dims, target)
+        if target in narrow:
+            value = self.convert(value, dims, source, torch.float32)
+            return self.convert(value, dims, torch.float32, target)
+        signed = "s" if source is not torch.bool else "u"
+        if target.is_floating_point:
+            return self._conversion(f"arith.{signed}itofp", value, dims, target)
+        if source is torch.bool or target.itemsize > source.itemsize:
+            return self._conversion(f"arith.ext{signed}i", value, dims, target)
+        return self._conversion("arith.trunci", value, dims, target)
+
+    def _convert_float(
+        self, value: Value, dims: Sequence[Dim] | None, source: torch.dtype, target: torch.dtype
+    ) -> Value:
+        small = source.itemsize < target.itemsize
+        if source.itemsize == target.itemsize or (target in FLOAT8 and source.itemsize == 2):
+            value = self.convert(value, dims, source, torch.float32)
+            return self.convert(value, dims, torch.float32, target)
+        if target is torch.float8_e4m3fn:
+            # As torch does: this type has no infinity, what is too large becomes the largest.
+            a = self.arithmetic(dims, source)
+            value = a.maximum(a.minimum(value, a.constant(448.0)), a.constant(-448.0))
+        return self._conversion("arith.extf" if small else "arith.truncf", value, dims, target)
+
+    def _conversion(
+        self, name: str, value: Value, dims: Sequence[Dim] | None, target: torch.dtype
+    ) -> Value:
+        if dims is None:
+            return self.module.value(name, [value], self.module.type(BY_DTYPE[target].text))
+        return self.module.value(name, [value], self.tile_type(dims, target))
+
+    def unsupported_dtype(self, dtype: torch.dtype) -> NoReturn:
+        """Raises that device code does not have a dtype."""
+        self.fail(
+            DTypeError,
+            f"{dtype} is not supported in device code yet",
+            "supported are " + ", ".join(str(row.dtype) for row in BY_DTYPE.values()),
+        )
+
+    # -- Shapes
+
+    def expand_dims(self, tile: Tile, axis: int) -> Tile:
+        """Inserts a dimension of size one before `axis`."""
+        dims = (*tile.dims[:axis], UNIT, *tile.dims[axis:])
+        value = self.module.value(
+            "tile.expand_dims", [tile.value], self.tile_type(dims, tile.dtype), {"axis": axis}
+        )
+        return Tile(value, dims, tile.dtype)
+
+    def squeeze_dims(self, tile: Tile, axis: int) -> Tile:
+        """Removes dimension `axis`, which has size one."""
+        dims = (*tile.dims[:axis], *tile.dims[axis + 1 :])
+        value = self.module.value(
+            "tile.squeeze_dims", [tile.value], self.tile_type(dims, tile.dtype), {"axis": axis}
+        )
+        return Tile(value, dims, tile.dtype)
+
+    def common_dims(self, tiles: Iterable[Tile]) -> tuple[Dim, ...]:
+        """The shape to which tiles broadcast, by PyTorch's rules.
+
+        Raises:
+            ShapeError: there is none
+        """
+        tiles = list(tiles)
+        rank = max((len(tile.dims) for tile in tiles), default=0)
+        result = [UNIT] * rank
+        for tile in tiles:
+            for position, dim in enumerate(tile.dims, rank - len(tile.dims)):
+                if dim.name is None or dim.same(result[position]):
+                    continue
+                if result[position].name is not None:
+                    self._broadcast_failure(tiles, position - rank)
+                result[position] = dim
+        return tuple(result)
+
+    def _broadcast_failure(self, tiles: list[Tile], axis: int) -> NoReturn:
+        shapes = " and ".join(tile.shape_text for tile in tiles)
+        self.fail(
+            ShapeError,
+            f"shapes {shapes} do not broadcast: they differ in dimension {axis}",
+            "index with None to insert a dimension of size one, such as scale[:, None]; two"
+            " dimensions agree if they come from the same loop or from the same size",
+        )
+
+    def broadcast(self, tile: Tile, dims: Sequence[Dim]) -> Tile:
+        """The tile repeated along the dimensions of `dims` that it does not have."""
+        own = tile
+        while len(own.dims) < len(dims):
+            own = self.expand_dims(own, 0)
+        if all(a.same(b) for a, b in zip(own.dims, dims, strict=True)):
+            return own
+        value = self.module.value("tile.broadcast", [own.value], self.tile_type(dims, own.dtype))
+        return Tile(value, tuple(dims), own.dtype)
+
+    # -- Promotion
+
+    def promote(self, values: Iterable[Any]) -> torch.dtype:
+        """PyTorch's result type of tiles and numbers.
+
+        Raises:
+            DTypeError: they have none
+        """
+        operands = []
+        for value in values:
+            match value:
+                case Tile():
+                    operands.append(Operand(value.dtype, 2 if value.dims else 1))
+                case RuntimeInteger():
+                    operands.append(Operand(torch.int64, 0))
+                case RuntimeFloat():
+                    operands.append(Operand(torch.get_default_dtype(), 0))
+                case RuntimeBool():
+                    operands.append(Operand(torch.bool, 0))
+                case bool() | int() | float():
+                    operands.append(Operand(number_dtype(value), 0))
+                case _:
+                    self.fail(DTypeError, f"expected a tile or a number, not {describe(value)}")
+        try:
+            return result_dtype(operands)
+        except RuntimeError as error:
+            self.fail(DTypeError, str(error), "convert one of them with .to(dtype)")

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Statements of device code. One method for each kind of node.
+
+A mistake ends the statement that it is in; the names which that would have assigned are marked,
+and tracing goes on, so that one run reports every mistake that does not follow from another.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from typing import TYPE_CHECKING, Any
+
+from wavetile import language
+from wavetile.errors import (
+    ArgumentError,
+    DTypeError,
+    ShapeError,
+    TensorAccessError,
+    UnsupportedSyntaxError,
+    WavetileError,
+)
+from wavetile.syntax import names
+from wavetile.syntax.source import read_function
+from wavetile.tracing import indexing, loops
+from wavetile.tracing.expressions import AlreadyReportedError, Expressions, Frame
+from wavetile.tracing.values import (
+    Failed,
+    MemoryTensor,
+    Tile,
+    TileIndex,
+    Undefined,
+    describe,
+)
+
+if TYPE_CHECKING:
+    from wavetile.tracing.emitter import Emitter
+
+
+class _Return(Exception):  # noqa: N818 (not a mistake)
+    """A helper function returns."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Statements(Expressions):
+    """Traces statements, and with them whole functions."""
+
+    def __init__(self, emitter: Emitter, frame: Frame, size_name: Any) -> None:
+        super().__init__(emitter, frame, size_name)
+        self.errors: list[WavetileError] = []
+        # For each enclosing list of statements, the names that are read after the current one.
+        self._read_later: list[set[str]] = []
+
+    def trace(self, body: list[ast.stmt]) -> None:
+        """Traces statements in order."""
+        for position, statement in enumerate(body):
+            self._read_later.append(set(names.loads(body[position + 1 :])))
+            try:
+                self._statement(statement)
+            except WavetileError as error:
+                self.errors.append(error)
+                self._mark_failed(statement)
+            except AlreadyReportedError:
+                self._mark_failed(statement)
+            finally:
+                self._read_later.pop()
+
+    def _statement(self, node: ast.stmt) -> None:
+        self.at(node)
+        method = getattr(self, f"_{type(node).__name__}", None)
+        if method is None:
+            self.unsupported(node)
+        method(node)
+
+    def _mark_failed(self, statement: ast.stmt) -> None:
+        for name in names.stores([statement]):
+            self.frame.variables[name] = Failed()
+
+    # -- Simple statements
+
+    def _Pass(self, node: ast.Pass) -> None:  # noqa: N802
+        pass
+
+    def _Expr(self, node: ast.Expr) -> None:  # noqa: N802
+        self.evaluate(node.value)
+
+    def _Assign(self, node: ast.Assign) -> None:  # noqa: N802
+        value = self.evaluate(node.value)
+        for target in node.targets:
+            self._assign(target, value)
+
+    def _AnnAssign(self, node: ast.AnnAssign) -> None:  # noqa: N802
+        if node.value is not None:
+            self._assign(node.target, self.evaluate(node.value))
+
+    def _assign(self, target: ast.expr, value: Any) -> None:
+        match target:
+            case ast.Name():
+                self.frame.variables[target.id] = value
+            case ast.Tuple() | ast.List():
+                self.at(target)
+                if not isinstance(value, (tuple, list)) or len(value) != len(target.elts):
+                    self.emitter.fail(
+                        ArgumentError,
+                        f"{describe(value)} does not unpack into {len(target.elts)} names",
+                    )
+                for element, part in zip(target.elts, value, strict=True):
+                    self._assign(element, part)
+            case ast.Subscript():
+                tensor = self.evaluate(target.value)
+                index = self.evaluate(target.slice)
+                self.at(target)
+                self._store(tensor, index, value)
+            case _:
+                self.unsupported(target, "assign to a name, a tuple of names, or tensor[index]")
+
+    def _store(self, tensor: Any, index: Any, value: Any) -> None:
+        if not isinstance(tensor, MemoryTensor):
+            remedy = "tiles are values: use torch.where to choose between two"
+            self.emitter.fail(TensorAccessError, f"{describe(tensor)} cannot be stored to", remedy)
+        access = indexing.resolve_access(self.emitter, tensor, index, self.size_name)
+        indexing.store(self.emitter, tensor, access, value)
+
+    def _AugAssign(self, node: ast.AugAssign) -> None:  # noqa: N802
+        operator = type(node.op)
+        if isinstance(node.target, ast.Subscript):
+            tensor = self.evaluate(node.target.value)
+            index = self.evaluate(node.target.slice)
+            value = self.evaluate(node.value)
+            self.at(node)
+            if not isinstance(tensor, MemoryTensor):
+                self._store(tensor, index, value)
+            access = indexing.resolve_access(self.emitter, tensor, index, self.size_name)
+            old = indexing.load(self.emitter, tensor, access)
+            indexing.store(self.emitter, tensor, access, self.binary(operator, old, value))
+            return
+        if not isinstance(node.target, ast.Name):
+            self.unsupported(node.target)
+        old = self.evaluate(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+        value = self.evaluate(node.value)
+        self.at(node)
+        result = self.binary(operator, old, value)
+        if isinstance(old, Tile) and isinstance(result, Tile):
+            result = self._in_place(old, result)
+        self.frame.variables[node.target.id] = result
+
+    def _in_place(self, old: Tile, result: Tile) -> Tile:
+        """What torch's in-place operators give: the old shape and dtype."""
+        if result.dtype.is_floating_point and not old.dtype.is_floating_point:
+            self.emitter.fail(
+                DTypeError,
+                f"a result of {result.dtype} cannot be put into a tile of {old.dtype}",
+                "write x = x + y to get a new tile",
+            )
+        if len(old.dims) != len(result.dims) or not all(
+            a.same(b) for a, b in zip(old.dims, result.dims, strict=True)
+        ):
+            self.emitter.fail(
+                ShapeError,
+                f"a result of shape {result.shape_text} cannot be put into a tile of shape"
+                f" {old.shape_text}",
+                "write x = x + y to get a new tile",
+            )
+        return self.emitter.cast(result, old.dtype)
+
+    # -- Control flow
+
+    def _If(self, node: ast.If) -> None:  # noqa: N802
+        truth = self.truth(self.evaluate(node.test))
+        if not isinstance(truth, bool):
+            self.unsupported(
+                node, "use torch.where, or a condition on wl.constexpr and wl.specialize values"
+            )
+        body = node.body if truth else node.orelse
+        # What follows the whole `if` is read later by its branch too.
+        self.trace(body)
+
+    def _Return(self, node: ast.Return) -> None:  # noqa: N802
+        if self.frame.caller is None:
+            self.emitter.fail(
+                UnsupportedSyntaxError,
+                "device code cannot return from the kernel",
+                "store results to tensors, and return those after the loop",
+            )
+        if self.frame.loop_depth:
+            self.unsupported(node)
+        raise _Return(None if node.value is None else self.evaluate(node.value))
+
+    def _For(self, node: ast.For) -> None:  # noqa: N802
+        if node.orelse:
+            self.at(node.orelse[0])
+            self.emitter.fail(UnsupportedSyntaxError, "`else` of a loop is not supported")
+        function = (
+            self.frame.source.resolve(node.iter.func) if isinstance(node.iter, ast.Call) else None
+        )
+        if function is language.tile:
+            self._tile_loop(node)
+        elif function is language.static_range:
+            self._unrolled_loop(node)
+        else:
+            self.unsupported(
+                node, "device code loops over wl.tile(...), or over wl.static_range(...)"
+            )
+
+    def _loop_arguments(self, node: ast.For) -> tuple[list[Any], dict[str, Any]]:
+        assert isinstance(node.iter, ast.Call)
+        args = [self.evaluate(argument) for argument in node.iter.args]
+        kwargs = {str(k.arg): self.evaluate(k.value) for k in node.iter.keywords}
+        self.at(node.iter)
+        return args, kwargs
+
+    def _unrolled_loop(self, node: ast.For) -> None:
+        args, kwargs = self._loop_arguments(node)
+        if kwargs or not args or not all(isinstance(argument, int) for argument in args):
+            self.emitter.fail(
+                ArgumentError,
+                "wl.static_range takes constant ints",
+                "make the bound a constant with wl.specialize or wl.constexpr",
+            )
+        steps = range(*args)
+        for step in steps:
+            self._assign(node.target, step)
+            # Each step may read what the one before it assigned.
+            self._read_later.append(set(names.loads(node.body)))
+            self.trace(node.body)
+            self._read_later.pop()
+
+    def loop_spec(self, node: ast.For) -> loops.LoopSpec:
+        """The dimensions and bounds of a `for ... in wl.tile(...)`."""
+        args, kwargs = self._loop_arguments(node)
+        return loops.loop_spec(self.emitter, node, args, kwargs)
+
+    def _tile_loop(self, node: ast.For) -> None:
+        spec = self.loop_spec(node)
+        variables = self.frame.variables
+        assigned = names.stores(node.body)
+        later = set().union(*self._read_later)
+        exposed = names.exposed_loads(node.body)
+        carried = [
+            name
+            for name in sorted(assigned - set(spec.targets))
+            if name in variables
+            and not isinstance(variables[name], Undefined)
+            and (name in later or name in exposed)
+        ]
+        if any(isinstance(variables[name], Failed) for name in carried):
+            raise AlreadyReportedError
+        self._nest(node, spec, 0, [], carried)
+        self.end_loop(spec.targets, assigned - set(carried))
+
+    def _nest(
+        self,
+        node: ast.For,
+        spec: loops.LoopSpec,
+        level: int,
+        indices: list[TileIndex],
+        carried: list[str],
+    ) -> None:
+        if level == len(spec.dims):
+            self.bind_targets(node, indices)
+            self.frame.loop_depth += 1
+            self._read_later.append(set(names.loads(node.body)))
+            self.trace(node.body)
+            self._read_later.pop()
+            self.frame.loop_depth -= 1
+            return
+        self.at(node.iter)
+        loop = loops.CarryingLoop(self.emitter, spec.dims[level], carried, self.frame.variables)
+        try:
+            index = loop.enter()
+            self._nest(node, spec, level + 1, [*indices, index], carried)
+            self.at(node.iter)
+            loop.finish()
+        finally:
+            loop.leave()
+
+    def bind_targets(self, node: ast.For, indices: list[TileIndex]) -> None:
+        """Gives the loop's variables their values."""
+        many = isinstance(node.target, (ast.Tuple, ast.List))
+        self._assign(node.target, tuple(indices) if many else indices[0])
+
+    def end_loop(self, targets: list[str], assigned: set[str]) -> None:
+        """Takes the values of names away that exist in a loop's body only."""
+        for name in targets:
+            self.frame.variables[name] = Undefined(
+                "is the variable of a loop that has ended",
+                "use it inside its loop",
+                is_tile=True,
+            )
+        for name in assigned - set(targets):
+            if not isinstance(self.frame.variables.get(name), Failed):
+                self.frame.variables[name] = Undefined(
+                    "is assigned only inside a loop, which may not run",
+                    "give it a value before the loop, of the same shape and dtype",
+                )
+
+    # -- Helper functions
+
+    def call_helper(
+        self,
+        node: ast.Call,
+        function: types.FunctionType,
+        args: list[Any],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Traces a helper function in place."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if frame.source.function is function:
+                self.emitter.fail(
+                    UnsupportedSyntaxError,
+                    f"{function.__qualname__} calls itself",
+                    "write it as a loop",
+                )
+            frame = frame.caller
+        try:
+            bound = inspect.signature(function).bind(*args, **kwargs)
+        except TypeError as error:
+            self.emitter.fail(ArgumentError, f"{function.__qualname__}: {error}")
+        bound.apply_defaults()
+        location, caller = self.emitter.location, self.frame
+        inner = Frame(read_function(function), dict(bound.arguments), caller)
+        inner.call_location = location
+        module = self.emitter.module
+        inner.module_caller = module.location(location.file, location.line, location.column + 1)
+        if caller.module_caller is not None:
+            inner.module_caller = module.call_location(inner.module_caller, caller.module_caller)
+        self.frame = inner
+        failures = len(self.errors)
+        try:
+            self.trace(inner.source.tree.body)
+        except _Return as result:
+            return result.value
+        finally:
+            self.frame = caller
+        if len(self.errors) > failures:
+            raise AlreadyReportedError
+        return None

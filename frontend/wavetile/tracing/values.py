@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a name in device code may stand for.
+
+Numbers, strings, dtypes, None, tuples, functions and modules that are known at compile time are
+themselves. Everything else is one of the classes here, which hold values of the module that is
+being built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from wavetile._C import Value
+    from wavetile.tracing.operations.registry import Operation
+
+
+@dataclass(frozen=True, eq=False)
+class RuntimeInteger:
+    """An int that is known when the kernel runs: an `index` of the module."""
+
+    value: Value
+
+
+@dataclass(frozen=True, eq=False)
+class RuntimeFloat:
+    """A Python float that is known when the kernel runs: an f32 or f64 of the module."""
+
+    value: Value
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class RuntimeBool:
+    """A bool that is known when the kernel runs: an i1 of the module."""
+
+    value: Value
+
+
+Integer = int | RuntimeInteger
+
+
+@dataclass(frozen=True, eq=False)
+class Dim:
+    """A dimension of a tile. `name` is None for a dimension of size one.
+
+    Dimensions are the same if their names are.
+    """
+
+    name: str | None
+    extent: Integer
+
+    def same(self, other: Dim) -> bool:
+        """Whether two dimensions have the same block size and extent."""
+        return self.name == other.name
+
+    def __str__(self) -> str:
+        return self.name or "1"
+
+
+UNIT = Dim(None, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """A tile of elements."""
+
+    value: Value
+    dims: tuple[Dim, ...]
+    dtype: torch.dtype
+
+    @property
+    def shape_text(self) -> str:
+        """Its shape for messages: [rows, n]."""
+        return f"[{', '.join(map(str, self.dims))}]"
+
+
+@dataclass(frozen=True, eq=False)
+class TileIndex:
+    """The variable of a `wl.tile` loop, moved by `offset`.
+
+    Attributes:
+        name: the Python name
+        dim: the dimension
+        begin: the first index
+        lower, upper: the bounds of its loop
+        offset: added to each index
+    """
+
+    name: str
+    dim: Dim
+    begin: RuntimeInteger
+    lower: Integer
+    upper: Integer
+    offset: Integer = 0
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryTensor:
+    """A tensor in memory: a view of the module."""
+
+    name: str
+    view: Value
+    dtype: torch.dtype
+    sizes: tuple[Integer, ...]
+    strides: tuple[Integer, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class BoundMethod:
+    """`value.name`, about to be called."""
+
+    value: Any
+    name: str
+    operation: Operation | None
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """A name without a value here, and why. `is_tile`: it was the variable of a loop."""
+
+    reason: str
+    remedy: str
+    is_tile: bool = False
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The value of an expression that has been reported as a mistake already."""
+
+
+def describe(value: Any) -> str:
+    """What a value is, for messages."""
+    match value:
+        case Tile():
+            return f"a tile of {value.dtype} {value.shape_text}"
+        case MemoryTensor():
+            return f"the tensor `{value.name}` in memory"
+        case TileIndex():
+            return f"the tile index `{value.name}`"
+        case RuntimeInteger():
+            return "an int"
+        case RuntimeFloat():
+            return "a float"
+        case RuntimeBool():
+            return "a bool"
+        case BoundMethod():
+            return f"the method `{value.name}`"
+        case slice():
+            return "a slice"
+        case bool() | int() | float() | str() | None | torch.dtype():
+            return f"the constant {value!r}"
+        case tuple() | list():
+            return f"a {type(value).__name__}"
+    return f"{getattr(value, '__qualname__', None) or type(value).__qualname__}"
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a Python number, known at compile time or not."""
+    return isinstance(value, (bool, int, float, RuntimeInteger, RuntimeFloat, RuntimeBool))
