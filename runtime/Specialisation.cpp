@@ -20,6 +20,7 @@
 
 #include "runtime/Specialisation.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <limits>
@@ -192,15 +193,35 @@ void CallArguments::addConstant(uint32_t number) {
   parameters.push_back({ParameterKind::Constant, number});
 }
 
-namespace {
-template <typename Bytes, typename T> void put(Bytes &bytes, T value) {
-  char raw[sizeof(T)];
-  std::memcpy(raw, &value, sizeof(T));
-  bytes.insert(bytes.end(), raw, raw + sizeof(T));
+/// Writes a number and gives the position behind it.
+template <typename T> static char *put(char *position, T value) {
+  std::memcpy(position, &value, sizeof(T));
+  return position + sizeof(T);
 }
-} // namespace
 
-void CallArguments::putEqualities() {
+size_t CallArguments::largestKey(const Device &device) const {
+  constexpr size_t header = 4, parameter = 7, integer = 3;
+  return header + device.target().size() + parameters.size() * parameter +
+         integerList.size() * integer + pairCount(rangeList.size()) / 8 + 1;
+}
+
+char *CallArguments::putParameters(char *position) const {
+  for (const Parameter &parameter : parameters) {
+    position = put(position, parameter.kind);
+    if (parameter.kind == ParameterKind::Constant)
+      position = put(position, parameter.number);
+    if (parameter.kind != ParameterKind::Tensor)
+      continue;
+    position = put(position, parameter.type.code);
+    position = put(position, parameter.type.bits);
+    position = put(position, parameter.type.lanes);
+    position = put(position, parameter.rank);
+    position = put(position, parameter.flags);
+  }
+  return position;
+}
+
+char *CallArguments::putIntegers(char *position) {
   // Few values differ: contiguous tensors of one shape share theirs.
   struct Seen {
     int64_t value;
@@ -209,24 +230,22 @@ void CallArguments::putEqualities() {
   std::pmr::vector<Seen> seen(&memory);
   seen.reserve(16);
   for (size_t index = 0; index < integerList.size(); ++index) {
-    put(keyBytes, integerFlags[index]);
-    if (integerFlags[index] & (zeroFlag | oneFlag | boolFlag))
+    uint8_t flags = integerFlags[index];
+    position = put(position, flags);
+    if (flags & (zeroFlag | oneFlag | boolFlag))
       continue;
-    uint16_t representative = static_cast<uint16_t>(index);
-    bool known = false;
-    for (const Seen &entry : seen)
-      if (entry.value == integerList[index]) {
-        representative = entry.index;
-        known = true;
-        break;
-      }
-    if (!known)
-      seen.push_back({integerList[index], representative});
-    put(keyBytes, representative);
+    int64_t value = integerList[index];
+    size_t place = 0;
+    while (place < seen.size() && seen[place].value != value)
+      ++place;
+    if (place == seen.size())
+      seen.push_back({value, static_cast<uint16_t>(index)});
+    position = put(position, seen[place].index);
   }
+  return position;
 }
 
-void CallArguments::putOverlaps() {
+char *CallArguments::putOverlaps(char *position) const {
   uint8_t bits = 0;
   size_t used = 0;
   for (size_t second = 1; second < rangeList.size(); ++second)
@@ -234,13 +253,12 @@ void CallArguments::putOverlaps() {
       if (rangeList[first].meets(rangeList[second]))
         bits |= uint8_t(1) << used;
       if (++used == 8) {
-        put(keyBytes, bits);
+        position = put(position, bits);
         bits = 0;
         used = 0;
       }
     }
-  if (used)
-    put(keyBytes, bits);
+  return used ? put(position, bits) : position;
 }
 
 void CallArguments::finish(const Device &device) {
@@ -248,25 +266,16 @@ void CallArguments::finish(const Device &device) {
   integerList.insert(integerList.end(), scalarList.begin(), scalarList.end());
   integerFlags.insert(integerFlags.end(), scalarFlags.begin(), scalarFlags.end());
 
+  keyBytes.resize(largestKey(device));
   const std::string &target = device.target();
-  put(keyBytes, device.kind());
-  put(keyBytes, static_cast<uint8_t>(target.size()));
-  keyBytes.insert(keyBytes.end(), target.begin(), target.end());
-  put(keyBytes, static_cast<uint16_t>(parameters.size()));
-  for (const Parameter &parameter : parameters) {
-    put(keyBytes, parameter.kind);
-    if (parameter.kind == ParameterKind::Constant)
-      put(keyBytes, parameter.number);
-    if (parameter.kind != ParameterKind::Tensor)
-      continue;
-    put(keyBytes, parameter.type.code);
-    put(keyBytes, parameter.type.bits);
-    put(keyBytes, parameter.type.lanes);
-    put(keyBytes, parameter.rank);
-    put(keyBytes, parameter.flags);
-  }
-  putEqualities();
-  putOverlaps();
+  char *position = put(keyBytes.data(), device.kind());
+  position = put(position, static_cast<uint8_t>(target.size()));
+  position = std::copy(target.begin(), target.end(), position);
+  position = put(position, static_cast<uint16_t>(parameters.size()));
+  position = putParameters(position);
+  position = putIntegers(position);
+  position = putOverlaps(position);
+  keyBytes.resize(position - keyBytes.data());
 }
 
 //===----------------------------------------------------------------------===//

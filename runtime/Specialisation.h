@@ -108,8 +108,10 @@ private:
     uint8_t flags = 0;
   };
   void addTensorInteger(int64_t value, uint8_t flags);
-  void putEqualities();
-  void putOverlaps();
+  size_t largestKey(const Device &device) const;
+  char *putParameters(char *position) const;
+  char *putIntegers(char *position);
+  char *putOverlaps(char *position) const;
 
   // Enough for eight matrices with their key; beyond it the heap serves.
   static constexpr size_t storageBytes = 4096;
