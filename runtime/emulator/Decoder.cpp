@@ -1,0 +1,297 @@
+//===- Decoder.cpp - From machine code to records -------------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Decoder.h"
+
+#include "runtime/emulator/Wave.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/MC/MCAsmInfo.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCDisassembler/MCDisassembler.h"
+#include "llvm/MC/MCInst.h"
+#include "llvm/MC/MCInstPrinter.h"
+#include "llvm/MC/MCInstrInfo.h"
+#include "llvm/MC/MCRegisterInfo.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/MCTargetOptions.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <algorithm>
+#include <mutex>
+
+extern "C" {
+void LLVMInitializeAMDGPUTargetInfo();
+void LLVMInitializeAMDGPUTargetMC();
+void LLVMInitializeAMDGPUDisassembler();
+}
+
+namespace wavetile::device {
+
+// --- Constants ---
+
+Operand ConstantPool::operand(uint64_t value, unsigned words) {
+  auto &known = words == 1 ? singles : doubles;
+  auto [position, isNew] = known.try_emplace(value, nextRow);
+  if (isNew) {
+    for (unsigned i = 0; i < words; ++i)
+      values.push_back(static_cast<uint32_t>(value >> (32 * i)));
+    nextRow += words;
+  }
+  return Operand(OperandKind::Constant, position->second & 0x3fff);
+}
+
+void ConstantPool::freeze() {
+  storage.resize(values.size() * waveSize + 16);
+  auto begin = reinterpret_cast<uintptr_t>(storage.data());
+  aligned = reinterpret_cast<uint32_t *>((begin + 63) & ~uintptr_t(63));
+  for (size_t row = 0; row < values.size(); ++row)
+    std::fill_n(aligned + row * waveSize, waveSize, values[row]);
+}
+
+// --- LLVM's disassembler ---
+
+struct DecodedProgram::Disassembler {
+  std::unique_ptr<llvm::MCRegisterInfo> registers;
+  std::unique_ptr<llvm::MCAsmInfo> assembly;
+  std::unique_ptr<llvm::MCInstrInfo> instructions;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
+  std::unique_ptr<llvm::MCContext> context;
+  std::unique_ptr<llvm::MCDisassembler> disassembler;
+  std::unique_ptr<llvm::MCInstPrinter> printer;
+  /// LLVM's objects are not made for several threads.
+  mutable std::mutex mutex;
+
+  static llvm::Expected<std::unique_ptr<Disassembler>> create(llvm::StringRef processor) {
+    static std::once_flag once;
+    std::call_once(once, [] {
+      LLVMInitializeAMDGPUTargetInfo();
+      LLVMInitializeAMDGPUTargetMC();
+      LLVMInitializeAMDGPUDisassembler();
+    });
+    llvm::Triple triple("amdgcn-amd-amdhsa");
+    std::string message;
+    const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, message);
+    if (!llvmTarget)
+      return llvm::createStringError(message);
+    auto result = std::make_unique<Disassembler>();
+    llvm::MCTargetOptions options;
+    result->registers.reset(llvmTarget->createMCRegInfo(triple));
+    result->assembly.reset(llvmTarget->createMCAsmInfo(*result->registers, triple, options));
+    result->instructions.reset(llvmTarget->createMCInstrInfo());
+    result->subtarget.reset(llvmTarget->createMCSubtargetInfo(triple, processor, ""));
+    result->context = std::make_unique<llvm::MCContext>(
+        triple, result->assembly.get(), result->registers.get(), result->subtarget.get());
+    result->disassembler.reset(
+        llvmTarget->createMCDisassembler(*result->subtarget, *result->context));
+    result->printer.reset(llvmTarget->createMCInstPrinter(
+        triple, 0, *result->assembly, *result->instructions, *result->registers));
+    if (!result->disassembler || !result->printer)
+      return llvm::createStringError("LLVM has no disassembler for " + processor);
+    return result;
+  }
+
+  /// The mnemonic without the suffix of its encoding.
+  llvm::StringRef mnemonic(const llvm::MCInst &inst) const {
+    const char *text = printer->getMnemonic(inst).first;
+    llvm::StringRef name = llvm::StringRef(text ? text : "").split(' ').first;
+    for (llvm::StringRef suffix : {"_dpp8", "_dpp", "_sdwa", "_e64", "_e32"})
+      if (name.consume_back(suffix))
+        continue;
+    return name;
+  }
+};
+
+// --- Programs ---
+
+/// What executes in the place of an instruction that was refused.
+static const Record *executeRefused(Wave &wave, const Record *record) {
+  return fail(wave, record, FaultKind::Refused, -1, 0, 0, false);
+}
+static const Record *executeEndOfCode(Wave &wave, const Record *record) {
+  return fail(wave, record, FaultKind::BadProgramCounter, -1, 0, 0, false,
+              "execution ran past the end of the code");
+}
+
+DecodedProgram::DecodedProgram(const TargetDescription &target, llvm::ArrayRef<uint8_t> text,
+                               uint64_t address)
+    : targetRow(target), text(text.begin(), text.end()), address(address),
+      constants(target.waveSize) {}
+DecodedProgram::~DecodedProgram() = default;
+
+llvm::Error DecodedProgram::decodeAll() {
+  auto created = Disassembler::create(targetRow.name);
+  if (!created)
+    return created.takeError();
+  disassembler = std::move(*created);
+
+  OperandDecoder operands(targetRow, constants);
+  llvm::DenseMap<unsigned, const Instruction *> rowOfOpcode;
+  std::vector<OperandDecoder::BranchTarget> branches;
+  recordOfDword.assign(text.size() / 4 + 1, -1);
+  records.reserve(text.size() / 6);
+  auto append = [&](uint64_t offset, size_t firstRecord) {
+    recordOfDword[offset / 4] = static_cast<int32_t>(firstRecord);
+    offsets.resize(records.size(), static_cast<uint32_t>(offset));
+  };
+  auto refuse = [&](uint64_t offset, std::string what) {
+    size_t first = records.size();
+    Record record;
+    record.execute = executeRefused;
+    records.push_back(record);
+    append(offset, first);
+    refused.push_back({address + offset, std::move(what)});
+  };
+
+  for (uint64_t offset = 0; offset + 4 <= text.size();) {
+    llvm::MCInst inst;
+    uint64_t size = 0;
+    llvm::ArrayRef<uint8_t> rest = llvm::ArrayRef(text).drop_front(offset);
+    auto status =
+        disassembler->disassembler->getInstruction(inst, size, rest, address + offset, llvm::nulls());
+    if (status != llvm::MCDisassembler::Success || size == 0 || size % 4 != 0 || size > 20) {
+      uint32_t word;
+      std::copy_n(rest.begin(), 4, reinterpret_cast<uint8_t *>(&word));
+      refuse(offset, "unknown encoding 0x" + llvm::utohexstr(word, true));
+      offset += 4;
+      continue;
+    }
+    auto [position, isNew] = rowOfOpcode.try_emplace(inst.getOpcode(), nullptr);
+    if (isNew)
+      position->second = operands.find(disassembler->mnemonic(inst));
+    if (!position->second) {
+      refuse(offset, disassembler->mnemonic(inst).str());
+      offset += size;
+      continue;
+    }
+    EncodedInstruction code;
+    std::copy_n(rest.begin(), size, reinterpret_cast<uint8_t *>(code.words));
+    code.bytes = static_cast<unsigned>(size);
+    code.address = address + offset;
+    size_t first = records.size();
+    if (const char *reason = operands.decode(*position->second, code, records, branches)) {
+      records.resize(first);
+      refuse(offset, (disassembler->mnemonic(inst) + " (" + reason + ")").str());
+    } else {
+      append(offset, first);
+    }
+    offset += size;
+  }
+  // What runs if the last instruction does not end the program.
+  Record end;
+  end.execute = executeEndOfCode;
+  records.push_back(end);
+  offsets.push_back(static_cast<uint32_t>(text.size()));
+  if (constants.overflowed())
+    return llvm::createStringError("the code uses more than 16384 different constants");
+  constants.freeze();
+
+  for (const OperandDecoder::BranchTarget &branch : branches) {
+    const Record *to = recordAt(branch.address);
+    Record &record = records[branch.record];
+    if (to)
+      record.immediate = static_cast<uint32_t>(to - &record);
+    else
+      record.immediate = static_cast<uint32_t>(&records.back() - &record);
+  }
+  return llvm::Error::success();
+}
+
+const Record *DecodedProgram::recordAt(uint64_t at) const {
+  uint64_t offset = at - address;
+  if (at < address || offset % 4 != 0 || offset / 4 >= recordOfDword.size())
+    return nullptr;
+  int32_t index = recordOfDword[offset / 4];
+  return index < 0 ? nullptr : &records[static_cast<size_t>(index)];
+}
+
+uint64_t DecodedProgram::addressOf(const Record *record) const {
+  return address + offsets[static_cast<size_t>(record - records.data())];
+}
+
+std::vector<Program::Refusal> DecodedProgram::refusals(uint64_t begin, uint64_t end) const {
+  std::vector<Refusal> result;
+  for (const Refusal &refusal : refused)
+    if (refusal.address >= begin && refusal.address < end)
+      result.push_back(refusal);
+  return result;
+}
+
+std::string DecodedProgram::disassemble(uint64_t at) const {
+  if (at < address || at - address >= text.size())
+    return "";
+  std::lock_guard<std::mutex> lock(disassembler->mutex);
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  auto rest = llvm::ArrayRef(text).drop_front(at - address);
+  if (disassembler->disassembler->getInstruction(inst, size, rest, at, llvm::nulls()) !=
+      llvm::MCDisassembler::Success)
+    return "";
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  disassembler->printer->printInst(&inst, at, "", *disassembler->subtarget, stream);
+  llvm::StringRef trimmed = llvm::StringRef(result).trim();
+  std::string line = trimmed.str();
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
+
+llvm::Expected<std::unique_ptr<Program>>
+Program::decode(llvm::ArrayRef<uint8_t> text, uint64_t address, llvm::StringRef targetName) {
+  const TargetDescription *target = findTarget(targetName);
+  if (!target) {
+    std::string known;
+    for (const TargetDescription &row : targets())
+      known += (known.empty() ? "" : ", ") + std::string(row.name);
+    return llvm::createStringError("the software device does not know the target '" + targetName +
+                                   "'; it knows " + known);
+  }
+  auto program = std::make_unique<DecodedProgram>(*target, text, address);
+  if (llvm::Error error = program->decodeAll())
+    return std::move(error);
+  return program;
+}
+
+// For handlers, which do not see this class.
+const Record *recordAt(const DecodedProgram &program, uint64_t address) {
+  return program.recordAt(address);
+}
+uint64_t addressOf(const DecodedProgram &program, const Record *record) {
+  return program.addressOf(record);
+}
+
+// --- Rows by name ---
+
+const Instruction *OperandDecoder::find(llvm::StringRef mnemonic) const {
+  static const llvm::StringMap<const Instruction *> *byName = [] {
+    auto *map = new llvm::StringMap<const Instruction *>;
+    const InstructionTables &tables = instructionTables();
+    for (size_t t = 0; t < tables.count; ++t)
+      for (size_t i = 0; i < tables.begin[t].count; ++i) {
+        const Instruction &row = tables.begin[t].begin[i];
+        llvm::SmallVector<llvm::StringRef, 8> names;
+        llvm::StringRef(row.names).split(names, ' ', -1, false);
+        for (llvm::StringRef name : names)
+          map->try_emplace(name, &row);
+      }
+    return map;
+  }();
+  const char *features[] = {isGfx11() ? "@gfx11" : "@gfx9",
+                            target.float8 == Float8::Fnuz  ? "@fnuz"
+                            : target.float8 == Float8::Ocp ? "@ocp"
+                                                           : "@none",
+                            ""};
+  for (const char *feature : features)
+    if (const Instruction *row = byName->lookup((mnemonic + feature).str()))
+      return row;
+  return nullptr;
+}
+
+} // namespace wavetile::device

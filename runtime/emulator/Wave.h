@@ -1,0 +1,166 @@
+//===- Wave.h - The state of one wave -------------------------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Everything that an instruction can read or change: the wave's registers, and through its workgroup
+// LDS, scratch and global memory. Included by code built for several instruction sets of the host,
+// so every function here is inlined or defined once elsewhere.
+//
+// Registers are rows: register n of lane l is `rows[n << shift | l]`, the wave size being 1 << shift.
+// Checks of definedness will keep one 64-bit word of lanes a row beside it, indexed the same way.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_WAVE_H
+#define WAVETILE_RUNTIME_EMULATOR_WAVE_H
+
+#include "runtime/emulator/Record.h"
+
+#include <cstdint>
+#include <cstring>
+
+#define WAVETILE_INLINE __attribute__((always_inline)) inline
+
+namespace wavetile::device {
+
+enum class FaultKind : uint8_t;
+class GlobalMemory;
+class DecodedProgram;
+
+inline constexpr uint32_t maximumWaveSize = 64;
+
+enum class WaveStatus : uint8_t { Ready, AtBarrier, Ended, Faulted };
+
+/// The part of the MODE register that instructions look at.
+struct Mode {
+  bool ieee = true;
+  bool dx10Clamp = true;
+  bool flush32 = false;    ///< f32 denormals are flushed; also set in the host's MXCSR.
+  bool flush16_64 = false; ///< f16 and f64 denormals are flushed.
+};
+
+/// What the waves of a workgroup share.
+struct Workgroup {
+  uint8_t *lds = nullptr;
+  uint32_t ldsBytes = 0;
+  GlobalMemory *memory = nullptr;
+  const DecodedProgram *program = nullptr;
+  uint32_t id[3] = {};
+  uint64_t *bytesLoaded = nullptr;
+  uint64_t *bytesStored = nullptr;
+};
+
+/// What a fault handler is told; the launch adds where the wave stands.
+struct PendingFault {
+  FaultKind kind{};
+  const Record *record = nullptr;
+  int32_t lane = -1;
+  uint64_t address = 0;
+  uint32_t bytes = 0;
+  bool isStore = false;
+  const char *detail = "";
+};
+
+/// Row pairs that operands are prepared in: four sources and a result.
+inline constexpr unsigned temporaryRows = 10;
+inline constexpr unsigned resultTemporary = 8;
+
+struct alignas(64) Wave {
+  /// Bases of vector and constant operands, indexed by OperandKind.
+  uint32_t *bases[2] = {};
+  uint32_t shift = 0;
+  uint32_t waveSize = 0;
+  /// What 16-bit results keep of their register: 0 or 0xffff0000.
+  uint32_t keptByHalfResult = 0;
+  Mode mode;
+  WaveStatus status = WaveStatus::Ready;
+  const Record *pc = nullptr; ///< Where to go on; set when the wave stops.
+  Workgroup *workgroup = nullptr;
+  uint8_t *scratch = nullptr; ///< `scratchBytes` for each lane, lane after lane.
+  uint32_t scratchBytes = 0;
+  uint32_t indexInWorkgroup = 0;
+  PendingFault fault;
+
+  alignas(64) uint32_t scalars[scalar::Count] = {};
+  alignas(64) uint32_t execRow[maximumWaveSize] = {};
+  uint64_t execRowValue = 0; ///< What EXEC was when `execRow` was made.
+  alignas(64) uint32_t temporary[temporaryRows][maximumWaveSize];
+
+  // --- Scalars ---
+
+  WAVETILE_INLINE uint64_t scalar64(uint32_t index) const {
+    return scalars[index] | static_cast<uint64_t>(scalars[index + 1]) << 32;
+  }
+  WAVETILE_INLINE void setScalar64(uint32_t index, uint64_t value) {
+    scalars[index] = static_cast<uint32_t>(value);
+    scalars[index + 1] = static_cast<uint32_t>(value >> 32);
+  }
+  /// A mask of lanes: a register pair in wave64, one register in wave32.
+  WAVETILE_INLINE uint64_t laneMask(uint32_t index) const {
+    return waveSize == 64 ? scalar64(index) : scalars[index];
+  }
+  WAVETILE_INLINE void setLaneMask(uint32_t index, uint64_t value) {
+    scalars[index] = static_cast<uint32_t>(value);
+    if (waveSize == 64)
+      scalars[index + 1] = static_cast<uint32_t>(value >> 32);
+  }
+  WAVETILE_INLINE uint64_t exec() const { return laneMask(scalar::Exec); }
+  WAVETILE_INLINE uint64_t allLanes() const {
+    return waveSize == 64 ? ~uint64_t(0) : 0xffffffffu;
+  }
+
+  /// The value of a scalar or constant operand, or lane 0 of a vector one.
+  WAVETILE_INLINE uint32_t read32(Operand operand) const {
+    if (operand.kind() == OperandKind::Scalar) {
+      uint32_t index = operand.index();
+      if (__builtin_expect(index >= scalar::VccZero, 0))
+        return index == scalar::VccZero ? laneMask(scalar::Vcc) == 0 : exec() == 0;
+      return scalars[index];
+    }
+    return *row(operand);
+  }
+  WAVETILE_INLINE uint64_t read64(Operand operand) const {
+    if (operand.kind() == OperandKind::Scalar)
+      return scalar64(operand.index());
+    const uint32_t *low = row(operand);
+    return low[0] | static_cast<uint64_t>(low[waveSize]) << 32;
+  }
+
+  // --- Vectors ---
+
+  /// The row of a vector or constant operand.
+  WAVETILE_INLINE uint32_t *row(Operand operand) const {
+    return bases[operand.bits >> 14] + (operand.index() << shift);
+  }
+  WAVETILE_INLINE uint32_t *vectorRow(uint32_t index) const { return bases[0] + (index << shift); }
+
+  /// A row with all bits set for active lanes, else 0.
+  WAVETILE_INLINE const uint32_t *activeRow() {
+    uint64_t active = exec();
+    if (__builtin_expect(active != execRowValue, 0)) {
+      expandMask(active, execRow);
+      execRowValue = active;
+    }
+    return execRow;
+  }
+
+  /// Writes a row with all bits set in the lanes of \p mask, else 0.
+  WAVETILE_INLINE static void expandMask(uint64_t mask, uint32_t *row) {
+    for (unsigned base = 0; base < maximumWaveSize; base += 32) {
+      uint32_t half = static_cast<uint32_t>(mask >> base);
+      for (unsigned lane = 0; lane < 32; ++lane)
+        row[base + lane] = -((half >> lane) & 1u);
+    }
+  }
+};
+
+/// Stops the wave with a fault; what a handler returns when something is wrong.
+const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lane,
+                   uint64_t address, uint32_t bytes, bool isStore, const char *detail = "");
+
+} // namespace wavetile::device
+
+#endif // WAVETILE_RUNTIME_EMULATOR_WAVE_H

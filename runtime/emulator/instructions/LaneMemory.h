@@ -1,0 +1,166 @@
+//===- LaneMemory.h - Loads and stores of all lanes of a wave -------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Shared by global, flat, scratch and buffer instructions: the addresses of all lanes, the check that
+// the active ones may be accessed, and the copy between memory and register rows.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_INSTRUCTIONS_LANEMEMORY_H
+#define WAVETILE_RUNTIME_EMULATOR_INSTRUCTIONS_LANEMEMORY_H
+
+#include "runtime/emulator/GlobalMemory.h"
+#include "runtime/emulator/Instruction.h"
+#include "runtime/emulator/Machine.h"
+#include "runtime/emulator/Wave.h"
+
+namespace wavetile::device {
+inline namespace WAVETILE_HOST_ISA {
+
+struct LaneAddresses {
+  alignas(64) uint64_t address[maximumWaveSize];
+  uint64_t active = 0;
+};
+
+WAVETILE_INLINE bool isActive(uint64_t mask, unsigned lane) { return mask >> lane & 1; }
+
+/// Runs \p body for each active lane, in order.
+template <typename Body> WAVETILE_INLINE void forActive(uint64_t mask, Body body) {
+  for (; mask != 0; mask &= mask - 1)
+    body(static_cast<unsigned>(__builtin_ctzll(mask)));
+}
+
+/// Checks the active lanes' accesses one by one; records the fault of the first bad one.
+bool eachLaneAccessible(Wave &wave, const Record *record, const LaneAddresses &lanes,
+                        uint32_t bytes, bool isStore);
+
+/// Whether all active lanes may access `bytes` bytes. If not, the wave has its fault.
+WAVETILE_INLINE bool accessible(Wave &wave, const Record *record, const LaneAddresses &lanes,
+                                uint32_t bytes, bool isStore) {
+  if (lanes.active == 0)
+    return true;
+  uint64_t low = ~uint64_t(0), high = 0;
+  const uint32_t *active = wave.activeRow();
+  if (lanes.active == wave.exec()) {
+    for (unsigned lane = 0; lane < wave.waveSize; ++lane) {
+      uint64_t on = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(active[lane])));
+      uint64_t whenOn = lanes.address[lane] | ~on;
+      low = whenOn < low ? whenOn : low;
+      uint64_t elseZero = lanes.address[lane] & on;
+      high = elseZero > high ? elseZero : high;
+    }
+  } else {
+    for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
+      uint64_t address = lanes.address[__builtin_ctzll(mask)];
+      low = address < low ? address : low;
+      high = address > high ? address : high;
+    }
+  }
+  uint64_t total = high - low + bytes;
+  return wave.workgroup->memory->containsAll(record, low, total, isStore) ||
+         eachLaneAccessible(wave, record, lanes, bytes, isStore);
+}
+
+WAVETILE_INLINE void countBytes(const Wave &wave, const LaneAddresses &lanes, uint32_t bytes,
+                                bool isStore) {
+  uint64_t total = static_cast<uint64_t>(__builtin_popcountll(lanes.active)) * bytes;
+  *(isStore ? wave.workgroup->bytesStored : wave.workgroup->bytesLoaded) += total;
+}
+
+/// How a loaded value of less than a dword meets its register.
+enum class Narrow : uint8_t { Whole, ZeroByte, SignedByte, ZeroShort, SignedShort };
+/// Which half of the register it goes to; the other one is kept.
+enum class Half : uint8_t { All, Low, High };
+
+template <typename T> WAVETILE_INLINE T loadFrom(uint64_t address) {
+  T value;
+  __builtin_memcpy(&value, reinterpret_cast<const void *>(address), sizeof(T));
+  return value;
+}
+template <typename T> WAVETILE_INLINE void storeTo(uint64_t address, T value) {
+  __builtin_memcpy(reinterpret_cast<void *>(address), &value, sizeof(T));
+}
+
+/// Loads `dwords` registers for each active lane.
+template <unsigned dwords>
+WAVETILE_INLINE void loadDwords(const Wave &wave, uint32_t *row, const LaneAddresses &lanes) {
+  const unsigned stride = wave.waveSize;
+  forActive(lanes.active, [&](unsigned lane) {
+    uint32_t values[dwords];
+    __builtin_memcpy(values, reinterpret_cast<const void *>(lanes.address[lane]), 4 * dwords);
+    for (unsigned i = 0; i < dwords; ++i)
+      row[i * stride + lane] = values[i];
+  });
+}
+template <unsigned dwords>
+WAVETILE_INLINE void storeDwords(const Wave &wave, const uint32_t *row,
+                                 const LaneAddresses &lanes) {
+  const unsigned stride = wave.waveSize;
+  forActive(lanes.active, [&](unsigned lane) {
+    uint32_t values[dwords];
+    for (unsigned i = 0; i < dwords; ++i)
+      values[i] = row[i * stride + lane];
+    __builtin_memcpy(reinterpret_cast<void *>(lanes.address[lane]), values, 4 * dwords);
+  });
+}
+
+constexpr uint32_t bytesOf(Narrow narrow) {
+  return narrow == Narrow::ZeroByte || narrow == Narrow::SignedByte ? 1 : 2;
+}
+template <Narrow narrow> WAVETILE_INLINE uint32_t loadNarrowValue(uint64_t address) {
+  switch (narrow) {
+  case Narrow::ZeroByte:
+    return loadFrom<uint8_t>(address);
+  case Narrow::SignedByte:
+    return static_cast<uint32_t>(static_cast<int32_t>(loadFrom<int8_t>(address)));
+  case Narrow::ZeroShort:
+    return loadFrom<uint16_t>(address);
+  case Narrow::SignedShort:
+    return static_cast<uint32_t>(static_cast<int32_t>(loadFrom<int16_t>(address)));
+  case Narrow::Whole:
+    break;
+  }
+  return loadFrom<uint32_t>(address);
+}
+WAVETILE_INLINE void placeHalf(uint32_t &target, uint32_t value, Half half) {
+  target = half == Half::All    ? value
+           : half == Half::Low  ? (target & 0xffff0000) | (value & 0xffff)
+                                : (target & 0xffff) | value << 16;
+}
+template <Narrow narrow, Half half>
+WAVETILE_INLINE void loadNarrow(uint32_t *row, const LaneAddresses &lanes) {
+  forActive(lanes.active, [&](unsigned lane) {
+    placeHalf(row[lane], loadNarrowValue<narrow>(lanes.address[lane]), half);
+  });
+}
+template <unsigned bytes, Half half>
+WAVETILE_INLINE void storeNarrow(const uint32_t *row, const LaneAddresses &lanes) {
+  forActive(lanes.active, [&](unsigned lane) {
+    uint32_t value = half == Half::High ? row[lane] >> 16 : row[lane];
+    if constexpr (bytes == 1)
+      storeTo<uint8_t>(lanes.address[lane], static_cast<uint8_t>(value));
+    else
+      storeTo<uint16_t>(lanes.address[lane], static_cast<uint16_t>(value));
+  });
+}
+
+/// A row of a memory table.
+constexpr Instruction memory(const char *names, Shape shape, InstructionClass instructionClass,
+                             Handler handler, uint8_t variant = 0) {
+  Instruction row;
+  row.names = names;
+  row.direct = handler;
+  row.shape = shape;
+  row.instructionClass = instructionClass;
+  row.variant = variant;
+  return row;
+}
+
+} // namespace WAVETILE_HOST_ISA
+} // namespace wavetile::device
+
+#endif // WAVETILE_RUNTIME_EMULATOR_INSTRUCTIONS_LANEMEMORY_H

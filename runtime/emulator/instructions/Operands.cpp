@@ -1,0 +1,331 @@
+//===- Operands.cpp - Modifiers of vector instructions --------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Applied to copies of the source rows, in the order of the hardware: DPP or SDWA picks the value,
+// op_sel picks its half, abs and then neg change its sign. On the way out: omod, clamp, and the part
+// of the register that is written.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/instructions/Float.h"
+#include "runtime/emulator/instructions/Lanes.h"
+
+namespace wavetile::device {
+inline namespace WAVETILE_HOST_ISA {
+namespace {
+
+// --- DPP ---
+
+/// The lane that each lane reads; invalid where there is none.
+struct LaneMap {
+  static constexpr uint8_t invalid = 0xff;
+  uint8_t from[maximumWaveSize];
+};
+
+/// \p control is dpp_ctrl of the second instruction word.
+void dppLanes(uint32_t control, unsigned size, LaneMap &map) {
+  for (unsigned lane = 0; lane < size; ++lane) {
+    unsigned row = lane & ~15u, inRow = lane & 15, amount = control & 15;
+    unsigned from = LaneMap::invalid;
+    if (control <= 0xff) // quad_perm
+      from = (lane & ~3u) | (control >> (2 * (lane & 3)) & 3);
+    else if (control >= 0x101 && control <= 0x10f) // row_shl
+      from = inRow + amount < 16 ? lane + amount : LaneMap::invalid;
+    else if (control >= 0x111 && control <= 0x11f) // row_shr
+      from = inRow >= amount ? lane - amount : LaneMap::invalid;
+    else if (control >= 0x121 && control <= 0x12f) // row_ror
+      from = row | ((inRow - amount) & 15);
+    else if (control == 0x130) // wave_shl:1
+      from = lane + 1 < size ? lane + 1 : LaneMap::invalid;
+    else if (control == 0x134) // wave_rol:1
+      from = (lane + 1) & (size - 1);
+    else if (control == 0x138) // wave_shr:1
+      from = lane > 0 ? lane - 1 : LaneMap::invalid;
+    else if (control == 0x13c) // wave_ror:1
+      from = (lane - 1) & (size - 1);
+    else if (control == 0x140) // row_mirror
+      from = row | (15 - inRow);
+    else if (control == 0x141) // row_half_mirror
+      from = (lane & ~7u) | (7 - (lane & 7));
+    else if (control == 0x142) // row_bcast:15
+      from = row >= 16 ? row - 1 : LaneMap::invalid;
+    else if (control == 0x143) // row_bcast:31
+      from = lane >= 32 ? 31 : LaneMap::invalid;
+    else if (control >= 0x150 && control <= 0x15f) // row_newbcast, row_share
+      from = row | amount;
+    else if (control >= 0x160 && control <= 0x16f) // row_xmask
+      from = lane ^ amount;
+    map.from[lane] = static_cast<uint8_t>(from);
+  }
+}
+
+/// Replaces `rows` rows by what DPP fetches, and takes the lanes that it switches off from `active`.
+void applyDpp(const Wave &wave, const Record *record, const uint32_t *source, uint32_t *target,
+              unsigned rows, uint64_t &active) {
+  const unsigned size = wave.waveSize;
+  uint64_t exec = wave.exec();
+  uint32_t word = record->immediate;
+  LaneMap map;
+  bool fetchInactive, zeroWhenInvalid;
+  uint32_t bankMask = 15, rowMask = 15;
+  if (record->modifiers & modifier::dpp8) {
+    for (unsigned lane = 0; lane < size; ++lane)
+      map.from[lane] =
+          static_cast<uint8_t>((lane & ~7u) | (word >> (8 + 3 * (lane & 7)) & 7));
+    fetchInactive = record->modifiers & modifier::fetchInactive;
+    zeroWhenInvalid = true;
+  } else {
+    dppLanes(word >> 8 & 0x1ff, size, map);
+    fetchInactive = word >> 18 & 1;
+    zeroWhenInvalid = word >> 19 & 1;
+    bankMask = word >> 24 & 15;
+    rowMask = word >> 28 & 15;
+  }
+  uint64_t off = 0;
+  for (unsigned lane = 0; lane < size; ++lane) {
+    unsigned from = map.from[lane];
+    bool valid = from != LaneMap::invalid && (fetchInactive || (exec >> from & 1));
+    for (unsigned i = 0; i < rows; ++i)
+      target[i * size + lane] = valid ? source[i * size + from] : 0;
+    bool written = (valid || zeroWhenInvalid) && (rowMask >> (lane / 16) & 1) &&
+                   (bankMask >> (lane % 16 / 4) & 1);
+    off |= written ? 0 : uint64_t(1) << lane;
+  }
+  active &= ~off;
+}
+
+// --- SDWA ---
+
+/// Picks a byte, word or dword of each lane; `signExtended` fills the rest with its sign.
+void applySdwaSelect(uint32_t select, bool signExtended, uint32_t *row, unsigned size) {
+  if (select == 6)
+    return;
+  unsigned shift = select < 4 ? 8 * select : 16 * (select - 4), width = select < 4 ? 8 : 16;
+  for (unsigned lane = 0; lane < size; ++lane) {
+    uint32_t top = row[lane] << (32 - width - shift);
+    row[lane] = signExtended ? static_cast<uint32_t>(static_cast<int32_t>(top) >> (32 - width))
+                             : top >> (32 - width);
+  }
+}
+uint32_t sdwaMerge(uint32_t word, uint32_t old, uint32_t value) {
+  uint32_t select = word >> 8 & 7, unused = word >> 11 & 3;
+  if (select == 6)
+    return value;
+  unsigned shift = select < 4 ? 8 * select : 16 * (select - 4), width = select < 4 ? 8 : 16;
+  uint32_t mask = ((1u << width) - 1) << shift;
+  uint32_t placed = value << shift & mask;
+  if (unused == 2) // UNUSED_PRESERVE
+    return (old & ~mask) | placed;
+  if (unused == 1) { // UNUSED_SEXT: only the bits above.
+    uint32_t above = shift + width < 32 ? ~0u << (shift + width) : 0;
+    bool negative = placed >> (shift + width - 1) & 1;
+    return placed | (negative ? above : 0);
+  }
+  return placed;
+}
+
+// --- Halves ---
+
+void takeHighHalf(uint32_t *row, unsigned size) {
+  for (unsigned lane = 0; lane < size; ++lane)
+    row[lane] >>= 16;
+}
+void packHalves(uint32_t modifiers, unsigned operand, uint32_t *row, unsigned size) {
+  unsigned lowShift = modifiers & modifier::high(operand) ? 16 : 0;
+  unsigned highShift = modifiers & modifier::highForHigh(operand) ? 16 : 0;
+  uint32_t flip = (modifiers & modifier::negate(operand) ? 0x8000u : 0) |
+                  (modifiers & modifier::negateHigh(operand) ? 0x80000000u : 0);
+  for (unsigned lane = 0; lane < size; ++lane) {
+    uint32_t low = row[lane] >> lowShift & 0xffff, high = row[lane] >> highShift & 0xffff;
+    row[lane] = (low | high << 16) ^ flip;
+  }
+}
+void packFloats(uint32_t modifiers, unsigned operand, uint32_t *row, unsigned size) {
+  bool lowFromHigh = modifiers & modifier::high(operand);
+  bool highFromHigh = modifiers & modifier::highForHigh(operand);
+  uint32_t flipLow = modifiers & modifier::negate(operand) ? 0x80000000u : 0;
+  uint32_t flipHigh = modifiers & modifier::negateHigh(operand) ? 0x80000000u : 0;
+  for (unsigned lane = 0; lane < size; ++lane) {
+    uint32_t low = row[lane], high = row[size + lane];
+    row[lane] = (lowFromHigh ? high : low) ^ flipLow;
+    row[size + lane] = (highFromHigh ? high : low) ^ flipHigh;
+  }
+}
+/// v_fma_mix: op_sel_hi makes the source an f16, op_sel its half; neg_hi means abs.
+void mixedToFloat(uint32_t modifiers, unsigned operand, uint32_t *row, unsigned size) {
+  bool isHalf = modifiers & modifier::highForHigh(operand);
+  unsigned shift = modifiers & modifier::high(operand) ? 16 : 0;
+  uint32_t keep = modifiers & modifier::negateHigh(operand) ? 0x7fffffffu : ~0u;
+  uint32_t flip = modifiers & modifier::negate(operand) ? 0x80000000u : 0;
+  for (unsigned lane = 0; lane < size; ++lane) {
+    uint32_t bits = isHalf ? bitsOf(fromHalf(row[lane] >> shift)) : row[lane];
+    row[lane] = (bits & keep) ^ flip;
+  }
+}
+void changeSign(Type type, uint32_t modifiers, unsigned operand, uint32_t *row, unsigned size) {
+  bool abs = modifiers & modifier::absolute(operand), neg = modifiers & modifier::negate(operand);
+  if (!abs && !neg)
+    return;
+  uint32_t sign = is16Bit(type) ? 0x8000u : 0x80000000u;
+  if (rowsOf(type) == 2)
+    row += size;
+  for (unsigned lane = 0; lane < size; ++lane)
+    row[lane] = (abs ? row[lane] & ~sign : row[lane]) ^ (neg ? sign : 0);
+}
+
+// --- Results ---
+
+float outputScale(uint32_t modifiers) {
+  switch ((modifiers & modifier::outputMask) >> modifier::outputShift) {
+  case 1:
+    return 2.0f;
+  case 2:
+    return 4.0f;
+  case 3:
+    return 0.5f;
+  default:
+    return 1.0f;
+  }
+}
+/// omod, then clamp to [0, 1]; NaN becomes 0 with DX10_CLAMP.
+template <typename T> T outputModified(T x, T scale, bool clamp, bool dx10Clamp) {
+  T result = scale == T(1) ? x : resultOr(x * scale, x);
+  if (!clamp)
+    return result;
+  if (isNaN(result))
+    return dx10Clamp ? T(0) : result;
+  return result <= T(0) ? T(0) : result > T(1) ? T(1) : result;
+}
+uint32_t halfModified(uint32_t bits, float scale, bool clamp, bool dx10Clamp) {
+  return halfFrom(outputModified(fromHalf(bits), scale, clamp, dx10Clamp));
+}
+void modifyOutput(const Wave &wave, uint32_t modifiers, Type type, uint32_t *row) {
+  bool clamp = modifiers & modifier::clamp;
+  float scale = outputScale(modifiers);
+  if (!clamp && scale == 1.0f)
+    return;
+  bool dx10Clamp = wave.mode.dx10Clamp;
+  const unsigned size = wave.waveSize;
+  auto modified = [&](uint32_t bits) {
+    return bitsOf(outputModified(floatOf(bits), scale, clamp, dx10Clamp));
+  };
+  for (unsigned lane = 0; lane < size; ++lane) {
+    switch (type) {
+    case Type::F32:
+      row[lane] = modified(row[lane]);
+      break;
+    case Type::PackedF32:
+      row[lane] = modified(row[lane]);
+      row[size + lane] = modified(row[size + lane]);
+      break;
+    case Type::F16:
+      row[lane] = halfModified(row[lane], scale, clamp, dx10Clamp);
+      break;
+    case Type::PackedF16:
+      row[lane] = halfModified(row[lane], scale, clamp, dx10Clamp) |
+                  halfModified(row[lane] >> 16, scale, clamp, dx10Clamp) << 16;
+      break;
+    case Type::F64: {
+      uint64_t bits = row[lane] | static_cast<uint64_t>(row[size + lane]) << 32;
+      bits = bitsOf(outputModified(doubleOf(bits), static_cast<double>(scale), clamp, dx10Clamp));
+      row[lane] = static_cast<uint32_t>(bits);
+      row[size + lane] = static_cast<uint32_t>(bits >> 32);
+      break;
+    }
+    default:
+      return; // The decoder lets no other type have them.
+    }
+  }
+}
+
+} // namespace
+
+void prepareOperands(Wave &wave, const Record *record, const Signature &signature,
+                     PreparedOperands &operands) {
+  const unsigned size = wave.waveSize;
+  const uint32_t modifiers = record->modifiers;
+  operands.activeMask = wave.exec();
+  for (unsigned i = 0; i < 4 && signature.sources[i] != Type::None; ++i) {
+    Type type = signature.sources[i];
+    Operand operand = record->sources[i];
+    uint32_t *row = wave.temporary[2 * i];
+    operands.sources[i] = row;
+    if (type == Type::Mask) {
+      uint64_t mask = operand.kind() == OperandKind::Scalar ? wave.laneMask(operand.index())
+                                                            : wave.read64(operand);
+      Wave::expandMask(mask, row);
+      continue;
+    }
+    unsigned rows = rowsOf(type);
+    if (operand.kind() == OperandKind::Scalar) {
+      broadcast(wave.read32(operand), row);
+      if (rows == 2)
+        broadcast(wave.scalars[operand.index() + 1], row + size);
+    } else if (i == 0 && (modifiers & (modifier::dpp | modifier::dpp8))) {
+      applyDpp(wave, record, wave.row(operand), row, rows, operands.activeMask);
+    } else {
+      __builtin_memcpy(row, wave.row(operand), rows * size * sizeof(uint32_t));
+    }
+    if ((modifiers & modifier::sdwa) && i < 2) {
+      uint32_t word = record->immediate >> (8 * i);
+      applySdwaSelect(word >> 16 & 7, word >> 19 & 1, row, size);
+    }
+    if (type == Type::PackedF32)
+      packFloats(modifiers, i, row, size);
+    else if (isPacked(type))
+      packHalves(modifiers, i, row, size);
+    else if (type == Type::Mixed)
+      mixedToFloat(modifiers, i, row, size);
+    else {
+      if (is16Bit(type) && (modifiers & modifier::high(i)))
+        takeHighHalf(row, size);
+      changeSign(type, modifiers, i, row, size);
+    }
+  }
+  operands.result = wave.temporary[resultTemporary];
+  if (operands.activeMask == wave.exec()) {
+    operands.active = wave.activeRow();
+    return;
+  }
+  // DPP's row of lanes: kept in the wave, rebuilt for the next instruction.
+  Wave::expandMask(operands.activeMask, wave.execRow);
+  wave.execRowValue = operands.activeMask;
+  operands.active = wave.execRow;
+}
+
+void finishResult(Wave &wave, const Record *record, const Signature &signature,
+                  const PreparedOperands &operands) {
+  const unsigned size = wave.waveSize;
+  uint32_t *row = operands.result;
+  modifyOutput(wave, record->modifiers, signature.result, row);
+  uint32_t *target = wave.row(record->destination);
+  const uint32_t *active = operands.active;
+  if (record->modifiers & modifier::sdwa) {
+    for (unsigned lane = 0; lane < size; ++lane)
+      if (active[lane])
+        target[lane] = sdwaMerge(record->immediate, target[lane], row[lane]);
+    return;
+  }
+  if (is16Bit(signature.result)) {
+    uint32_t kept = record->modifiers & modifier::keepHalf ? 0xffff0000 : wave.keptByHalfResult;
+    unsigned shift = 0;
+    if (record->modifiers & modifier::highResult)
+      kept = 0xffff, shift = 16;
+    for (unsigned lane = 0; lane < size; ++lane) {
+      uint32_t merged = (target[lane] & kept) | (row[lane] & 0xffff) << shift;
+      target[lane] = active[lane] ? merged : target[lane];
+    }
+    return;
+  }
+  unsigned rows = rowsOf(signature.result);
+  for (unsigned i = 0; i < rows; ++i)
+    for (unsigned lane = 0; lane < size; ++lane)
+      target[i * size + lane] = active[lane] ? row[i * size + lane] : target[i * size + lane];
+}
+
+} // namespace WAVETILE_HOST_ISA
+} // namespace wavetile::device

@@ -1,0 +1,208 @@
+//===- PackedMath.cpp - Packed and dot-product instructions ---------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two 16-bit halves in a register, or two f32 in a register pair. Operands.cpp has already put the
+// halves that op_sel and op_sel_hi choose in their places.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/instructions/Float.h"
+#include "runtime/emulator/instructions/Lanes.h"
+#include "runtime/emulator/instructions/Tables.h"
+
+namespace wavetile::device {
+inline namespace WAVETILE_HOST_ISA {
+namespace {
+
+constexpr Mode numberMode{false, true, false, false};
+
+/// Applies an operation on f16 values, held in f32, to both halves.
+template <typename Op, typename... Words>
+uint32_t WAVETILE_INLINE onHalves(Op op, Words... words) {
+  uint32_t low = halfFrom(op(fromHalf(words)...));
+  uint32_t high = halfFrom(op(fromHalf(words >> 16)...));
+  return low | high << 16;
+}
+template <typename T, typename Op, typename... Words>
+uint32_t WAVETILE_INLINE onIntegers(Op op, Words... words) {
+  uint16_t low = static_cast<uint16_t>(op(static_cast<T>(words)...));
+  uint16_t high = static_cast<uint16_t>(op(static_cast<T>(words >> 16)...));
+  return low | static_cast<uint32_t>(high) << 16;
+}
+
+#define PACKED_HALF_2(NAME, EXPRESSION)                                                            \
+  vector<PackedF16(PackedF16, PackedF16)>(NAME, [](uint32_t x, uint32_t y) {                       \
+    return onHalves([](float a, float b) { return EXPRESSION; }, x, y);                            \
+  })
+#define PACKED_INTEGER_2(NAME, TYPE, EXPRESSION)                                                   \
+  vector<PackedU16(PackedU16, PackedU16)>(NAME, [](uint32_t x, uint32_t y) {                       \
+    return onIntegers<TYPE>([](TYPE a, TYPE b) { return EXPRESSION; }, x, y);                      \
+  })
+#define PACKED_INTEGER_3(NAME, TYPE, EXPRESSION)                                                   \
+  vector<PackedU16(PackedU16, PackedU16, PackedU16)>(                                              \
+      NAME, [](uint32_t x, uint32_t y, uint32_t z) {                                               \
+        return onIntegers<TYPE>([](TYPE a, TYPE b, TYPE c) { return EXPRESSION; }, x, y, z);       \
+      })
+
+/// The sum of products of four signed or unsigned bytes.
+template <typename A, typename B> int32_t WAVETILE_INLINE byteDot(uint32_t a, uint32_t b) {
+  int32_t sum = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    sum += static_cast<int32_t>(static_cast<A>(a >> 8 * i)) *
+           static_cast<int32_t>(static_cast<B>(b >> 8 * i));
+  return sum;
+}
+int32_t WAVETILE_INLINE wrappingSum(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+}
+/// Assumed order: the low product joins the addend first.
+float WAVETILE_INLINE dotOfHalves(uint32_t a, uint32_t b, float c) {
+  float low = fusedMultiplyAdd(fromHalf(a), fromHalf(b), c);
+  return fusedMultiplyAdd(fromHalf(a >> 16), fromHalf(b >> 16), low);
+}
+float WAVETILE_INLINE dotOfBFloat16(uint32_t a, uint32_t b, float c) {
+  float low = fusedMultiplyAdd(fromBFloat16(a & 0xffff), fromBFloat16(b & 0xffff), c);
+  return fusedMultiplyAdd(fromBFloat16(a >> 16), fromBFloat16(b >> 16), low);
+}
+
+constexpr Instruction table[] = {
+    // f32 pairs.
+    vector<PackedF32(PackedF32, PackedF32)>("v_pk_add_f32",
+                                            [](FloatPair a, FloatPair b) {
+                                              return FloatPair{add(a.low, b.low),
+                                                               add(a.high, b.high)};
+                                            }),
+    vector<PackedF32(PackedF32, PackedF32)>("v_pk_mul_f32",
+                                            [](FloatPair a, FloatPair b) {
+                                              return FloatPair{multiply(a.low, b.low),
+                                                               multiply(a.high, b.high)};
+                                            }),
+    vector<PackedF32(PackedF32, PackedF32, PackedF32)>(
+        "v_pk_fma_f32",
+        [](FloatPair a, FloatPair b, FloatPair c) {
+          return FloatPair{fusedMultiplyAdd(a.low, b.low, c.low),
+                           fusedMultiplyAdd(a.high, b.high, c.high)};
+        }),
+    vector<PackedF32(PackedF32, PackedF32)>(
+        "v_pk_mov_b32", [](FloatPair a, FloatPair b) { return FloatPair{a.low, b.high}; }),
+
+    // f16 pairs.
+    PACKED_HALF_2("v_pk_add_f16", add(a, b)),
+    PACKED_HALF_2("v_pk_mul_f16", multiply(a, b)),
+    PACKED_HALF_2("v_pk_min_f16", minimumNumber(a, b, numberMode)),
+    PACKED_HALF_2("v_pk_max_f16", maximumNumber(a, b, numberMode)),
+    vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
+        "v_pk_fma_f16",
+        [](uint32_t x, uint32_t y, uint32_t z) {
+          return onHalves(
+              [](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); }, x, y, z);
+        }),
+    vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
+        "v_pk_fmac_f16",
+        [](uint32_t x, uint32_t y, uint32_t z) {
+          return onHalves(
+              [](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); }, x, y, z);
+        })
+        .with(rowflag::accumulates),
+    vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
+        "v_pk_minimum3_f16",
+        [](uint32_t x, uint32_t y, uint32_t z) {
+          return onHalves(
+              [](float a, float b, float c) {
+                return extremum<false>(extremum<false>(a, b), c);
+              },
+              x, y, z);
+        }),
+    vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
+        "v_pk_maximum3_f16",
+        [](uint32_t x, uint32_t y, uint32_t z) {
+          return onHalves(
+              [](float a, float b, float c) { return extremum<true>(extremum<true>(a, b), c); },
+              x, y, z);
+        }),
+
+    // 16-bit integer pairs.
+    PACKED_INTEGER_2("v_pk_add_u16 v_pk_add_i16", uint16_t, a + b),
+    PACKED_INTEGER_2("v_pk_sub_u16 v_pk_sub_i16", uint16_t, a - b),
+    PACKED_INTEGER_2("v_pk_mul_lo_u16", uint16_t, uint32_t(a) * b),
+    PACKED_INTEGER_2("v_pk_min_u16", uint16_t, a < b ? a : b),
+    PACKED_INTEGER_2("v_pk_max_u16", uint16_t, a > b ? a : b),
+    PACKED_INTEGER_2("v_pk_min_i16", int16_t, a < b ? a : b),
+    PACKED_INTEGER_2("v_pk_max_i16", int16_t, a > b ? a : b),
+    PACKED_INTEGER_2("v_pk_lshlrev_b16", uint16_t, uint32_t(b) << (a & 15)),
+    PACKED_INTEGER_2("v_pk_lshrrev_b16", uint16_t, b >> (a & 15)),
+    PACKED_INTEGER_2("v_pk_ashrrev_i16", int16_t, b >> (a & 15)),
+    PACKED_INTEGER_3("v_pk_mad_u16 v_pk_mad_i16", uint16_t, uint32_t(a) * b + c),
+
+    // Dot products.
+    vector<F32(PackedF16, PackedF16, F32)>("v_dot2_f32_f16",
+                                           [](uint32_t a, uint32_t b, float c) {
+                                             return dotOfHalves(a, b, c);
+                                           }),
+    vector<F32(PackedF16, PackedF16, F32)>("v_dot2c_f32_f16 v_dot2acc_f32_f16",
+                                           [](uint32_t a, uint32_t b, float c) {
+                                             return dotOfHalves(a, b, c);
+                                           })
+        .with(rowflag::accumulates),
+    vector<F32(PackedBF16, PackedBF16, F32)>("v_dot2_f32_bf16",
+                                             [](uint32_t a, uint32_t b, float c) {
+                                               return dotOfBFloat16(a, b, c);
+                                             }),
+    vector<F32(PackedBF16, PackedBF16, F32)>("v_dot2c_f32_bf16",
+                                             [](uint32_t a, uint32_t b, float c) {
+                                               return dotOfBFloat16(a, b, c);
+                                             })
+        .with(rowflag::accumulates),
+    vector<BitsBF16(U32, U32, BitsBF16)>("v_dot2_bf16_bf16",
+                                         [](uint32_t a, uint32_t b, uint16_t c) {
+                                           return bfloat16From(
+                                               dotOfBFloat16(a, b, fromBFloat16(c)));
+                                         }),
+    vector<F16(U32, U32, F16)>("v_dot2_f16_f16", [](uint32_t a, uint32_t b, float c) {
+      return dotOfHalves(a, b, c);
+    }),
+    vector<I32(U32, U32, I32)>("v_dot4_i32_i8", [](uint32_t a, uint32_t b, int32_t c) {
+      return wrappingSum(byteDot<int8_t, int8_t>(a, b), c);
+    }),
+    vector<I32(U32, U32, I32)>("v_dot4c_i32_i8", [](uint32_t a, uint32_t b, int32_t c) {
+      return wrappingSum(byteDot<int8_t, int8_t>(a, b), c);
+    }).with(rowflag::accumulates),
+    vector<I32(U32, U32, I32)>("v_dot4_u32_u8", [](uint32_t a, uint32_t b, int32_t c) {
+      return wrappingSum(byteDot<uint8_t, uint8_t>(a, b), c);
+    }),
+
+    // Any function of three bits.
+    vector<U32(U32, U32, U32)>("v_bitop3_b32",
+                               [](Lane lane, uint32_t a, uint32_t b, uint32_t c) {
+                                 uint32_t result = 0;
+                                 for (unsigned i = 0; i < 8; ++i) {
+                                   uint32_t term = (i & 4 ? a : ~a) & (i & 2 ? b : ~b) &
+                                                   (i & 1 ? c : ~c);
+                                   result |= lane.variant >> i & 1 ? term : 0;
+                                 }
+                                 return result;
+                               })
+        .with(rowflag::truthTable),
+    vector<U16(U16, U16, U16)>("v_bitop3_b16",
+                               [](Lane lane, uint16_t a, uint16_t b, uint16_t c) {
+                                 uint32_t result = 0;
+                                 for (unsigned i = 0; i < 8; ++i) {
+                                   uint32_t term = (i & 4 ? a : ~a) & (i & 2 ? b : ~b) &
+                                                   (i & 1 ? c : ~c);
+                                   result |= lane.variant >> i & 1 ? term : 0;
+                                 }
+                                 return static_cast<uint16_t>(result);
+                               })
+        .with(rowflag::truthTable),
+};
+
+} // namespace
+
+InstructionRows packedMath() { return rows(table); }
+
+} // namespace WAVETILE_HOST_ISA
+} // namespace wavetile::device

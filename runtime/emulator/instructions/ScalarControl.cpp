@@ -1,0 +1,310 @@
+//===- ScalarControl.cpp - Branches, waits, EXEC and scalar memory --------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/instructions/LaneMemory.h"
+#include "runtime/emulator/instructions/Scalars.h"
+#include "runtime/emulator/instructions/Tables.h"
+
+namespace wavetile::device {
+
+/// The record at a code address, or null: defined with the decoded program.
+const Record *recordAt(const DecodedProgram &program, uint64_t address);
+/// The address of a record's instruction.
+uint64_t addressOf(const DecodedProgram &program, const Record *record);
+
+inline namespace WAVETILE_HOST_ISA {
+using namespace scalarops;
+namespace {
+
+// --- Control ---
+
+const Record *nothing(Wave &, const Record *record) { return record + 1; }
+
+const Record *stop(Wave &wave, const Record *record, WaveStatus status) {
+  wave.status = status;
+  wave.pc = record + 1;
+  return nullptr;
+}
+const Record *endProgram(Wave &wave, const Record *record) {
+  return stop(wave, record, WaveStatus::Ended);
+}
+const Record *barrier(Wave &wave, const Record *record) {
+  return stop(wave, record, WaveStatus::AtBarrier);
+}
+const Record *trap(Wave &wave, const Record *record) {
+  return fail(wave, record, FaultKind::Trap, -1, record->immediate, 0, false);
+}
+const Record *padding(Wave &wave, const Record *record) {
+  return fail(wave, record, FaultKind::BadProgramCounter, -1, 0, 0, false,
+              "execution ran past the end of the kernel");
+}
+
+WAVETILE_INLINE const Record *target(const Record *record) {
+  return record + static_cast<int32_t>(record->immediate);
+}
+const Record *branch(Wave &, const Record *record) { return target(record); }
+const Record *branchScc0(Wave &wave, const Record *record) {
+  return wave.scalars[scalar::Scc] ? record + 1 : target(record);
+}
+const Record *branchScc1(Wave &wave, const Record *record) {
+  return wave.scalars[scalar::Scc] ? target(record) : record + 1;
+}
+const Record *branchVccZero(Wave &wave, const Record *record) {
+  return wave.laneMask(scalar::Vcc) ? record + 1 : target(record);
+}
+const Record *branchVccNonZero(Wave &wave, const Record *record) {
+  return wave.laneMask(scalar::Vcc) ? target(record) : record + 1;
+}
+const Record *branchExecZero(Wave &wave, const Record *record) {
+  return wave.exec() ? record + 1 : target(record);
+}
+const Record *branchExecNonZero(Wave &wave, const Record *record) {
+  return wave.exec() ? target(record) : record + 1;
+}
+
+// --- The program counter ---
+
+const Record *jump(Wave &wave, const Record *record, uint64_t address) {
+  if (const Record *next = recordAt(*wave.workgroup->program, address))
+    return next;
+  return fail(wave, record, FaultKind::BadProgramCounter, -1, address, 0, false);
+}
+uint64_t addressOfNext(const Wave &wave, const Record *record) {
+  return addressOf(*wave.workgroup->program, record + 1);
+}
+const Record *getProgramCounter(Wave &wave, const Record *record) {
+  wave.setScalar64(record->destination.index(), addressOfNext(wave, record));
+  return record + 1;
+}
+const Record *setProgramCounter(Wave &wave, const Record *record) {
+  return jump(wave, record, wave.read64(record->sources[0]));
+}
+const Record *swapProgramCounter(Wave &wave, const Record *record) {
+  uint64_t to = wave.read64(record->sources[0]);
+  wave.setScalar64(record->destination.index(), addressOfNext(wave, record));
+  return jump(wave, record, to);
+}
+/// s_call_b64: a branch that keeps the return address.
+const Record *call(Wave &wave, const Record *record) {
+  wave.setScalar64(record->destination.index(), addressOfNext(wave, record));
+  return target(record);
+}
+
+// --- EXEC ---
+
+/// D = EXEC; EXEC = op(S0, EXEC); SCC = EXEC != 0. `T` is the width of a lane mask.
+template <typename T, typename Op> const Record *saveExec(Wave &wave, const Record *record) {
+  T source, old;
+  if constexpr (sizeof(T) == 8)
+    source = wave.read64(record->sources[0]), old = wave.scalar64(scalar::Exec);
+  else
+    source = wave.read32(record->sources[0]), old = wave.scalars[scalar::Exec];
+  T result = Op::apply(source, old);
+  if constexpr (sizeof(T) == 8) {
+    wave.setScalar64(record->destination.index(), record->variant ? result : old);
+    wave.setScalar64(scalar::Exec, result);
+  } else {
+    wave.scalars[record->destination.index()] = record->variant ? result : old;
+    wave.scalars[scalar::Exec] = result;
+  }
+  wave.scalars[scalar::Scc] = result != 0;
+  return record + 1;
+}
+struct And {
+  template <typename T> static T apply(T s, T exec) { return s & exec; }
+};
+struct Or {
+  template <typename T> static T apply(T s, T exec) { return s | exec; }
+};
+struct Xor {
+  template <typename T> static T apply(T s, T exec) { return s ^ exec; }
+};
+struct AndNotExec {
+  template <typename T> static T apply(T s, T exec) { return s & ~exec; }
+};
+struct OrNotExec {
+  template <typename T> static T apply(T s, T exec) { return s | ~exec; }
+};
+struct NotAnd {
+  template <typename T> static T apply(T s, T exec) { return ~s & exec; }
+};
+struct NotOr {
+  template <typename T> static T apply(T s, T exec) { return ~s | exec; }
+};
+struct Nand {
+  template <typename T> static T apply(T s, T exec) { return ~(s & exec); }
+};
+struct Nor {
+  template <typename T> static T apply(T s, T exec) { return ~(s | exec); }
+};
+struct Xnor {
+  template <typename T> static T apply(T s, T exec) { return ~(s ^ exec); }
+};
+
+// --- Scalar memory ---
+
+/// Loads `dwords` dwords. The address is a register pair plus a constant plus, if there is one, a
+/// scalar offset.
+template <unsigned dwords> const Record *scalarLoad(Wave &wave, const Record *record) {
+  uint64_t base = wave.scalar64(record->sources[0].index());
+  uint64_t address = base + static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
+  if (record->sources[1].kind() != OperandKind::None)
+    address += wave.read32(record->sources[1]);
+  if (address & 3)
+    return fail(wave, record, FaultKind::Misaligned, -1, address, 4 * dwords, false);
+  GlobalMemory &memory = *wave.workgroup->memory;
+  if (!memory.containsAll(record, address, 4 * dwords, false) &&
+      memory.check(record, address, 4 * dwords, false) != Access::Allowed)
+    return fail(wave, record, FaultKind::OutOfBounds, -1, address, 4 * dwords, false);
+  // A wave's scalar registers end before the special ones.
+  __builtin_memcpy(wave.scalars + record->destination.index(),
+                   reinterpret_cast<const void *>(address), 4 * dwords);
+  *wave.workgroup->bytesLoaded += 4 * dwords;
+  return record + 1;
+}
+template <unsigned bytes, bool isSigned>
+const Record *scalarLoadNarrow(Wave &wave, const Record *record) {
+  uint64_t address = wave.scalar64(record->sources[0].index()) +
+                     static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
+  if (record->sources[1].kind() != OperandKind::None)
+    address += wave.read32(record->sources[1]);
+  GlobalMemory &memory = *wave.workgroup->memory;
+  if (!memory.containsAll(record, address, bytes, false))
+    return fail(wave, record, FaultKind::OutOfBounds, -1, address, bytes, false);
+  uint32_t value = bytes == 1 ? loadFrom<uint8_t>(address) : loadFrom<uint16_t>(address);
+  if (isSigned)
+    value = bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
+                       : static_cast<uint32_t>(static_cast<int16_t>(value));
+  wave.scalars[record->destination.index()] = value;
+  return record + 1;
+}
+/// Loads through a buffer resource: dwords beyond its range are 0.
+template <unsigned dwords> const Record *scalarBufferLoad(Wave &wave, const Record *record) {
+  const uint32_t *resource = wave.scalars + record->sources[0].index();
+  uint64_t base = resource[0] | static_cast<uint64_t>(resource[1] & 0xffff) << 32;
+  uint32_t stride = resource[1] >> 16 & 0x3fff;
+  uint64_t size = stride == 0 ? resource[2] : uint64_t(resource[2]) * stride;
+  uint64_t offset = record->immediate;
+  if (record->sources[1].kind() != OperandKind::None)
+    offset += wave.read32(record->sources[1]);
+  offset &= ~uint64_t(3);
+  for (unsigned i = 0; i < dwords; ++i) {
+    uint64_t at = offset + 4 * i;
+    uint32_t value = 0;
+    if (at + 4 <= size) {
+      uint64_t address = base + at;
+      if (!wave.workgroup->memory->containsAll(record, address, 4, false))
+        return fail(wave, record, FaultKind::OutOfBounds, -1, address, 4, false);
+      value = loadFrom<uint32_t>(address);
+    }
+    wave.scalars[record->destination.index() + i] = value;
+  }
+  *wave.workgroup->bytesLoaded += 4 * dwords;
+  return record + 1;
+}
+
+// --- Rows ---
+
+constexpr Signature get64{Type::B64, {}, false};
+constexpr Signature use64{Type::None, {Type::B64}, false};
+constexpr Signature map64{Type::B64, {Type::B64}, false};
+constexpr Signature map32{Type::B32, {Type::B32}, false};
+
+constexpr Instruction control(const char *names, Shape shape, InstructionClass instructionClass,
+                              Handler handler) {
+  Instruction row;
+  row.names = names;
+  row.direct = handler;
+  row.shape = shape;
+  row.instructionClass = instructionClass;
+  return row;
+}
+constexpr Instruction wait(const char *names, Handler handler) {
+  return control(names, Shape::Control, InstructionClass::Wait, handler);
+}
+constexpr Instruction branchRow(const char *names, Handler handler) {
+  return control(names, Shape::Branch, InstructionClass::Branch, handler);
+}
+constexpr Instruction load(const char *names, Handler handler) {
+  return control(names, Shape::ScalarMemory, InstructionClass::ScalarMemory, handler);
+}
+constexpr Instruction writingResult(Instruction row) {
+  row.variant = 1;
+  return row;
+}
+
+#define SAVE_EXEC(NAME_32, NAME_64, OP)                                                            \
+  special(NAME_32, map32, saveExec<uint32_t, OP>), special(NAME_64, map64, saveExec<uint64_t, OP>)
+
+constexpr Instruction table[] = {
+    control("s_endpgm s_endpgm_saved", Shape::Control, InstructionClass::Branch, endProgram),
+    branchRow("s_branch", branch),
+    branchRow("s_cbranch_scc0", branchScc0),
+    branchRow("s_cbranch_scc1", branchScc1),
+    branchRow("s_cbranch_vccz", branchVccZero),
+    branchRow("s_cbranch_vccnz", branchVccNonZero),
+    branchRow("s_cbranch_execz", branchExecZero),
+    branchRow("s_cbranch_execnz", branchExecNonZero),
+    special("s_getpc_b64", get64, getProgramCounter).as(InstructionClass::Branch),
+    special("s_setpc_b64", use64, setProgramCounter).as(InstructionClass::Branch),
+    special("s_swappc_b64", map64, swapProgramCounter).as(InstructionClass::Branch),
+    special("s_call_b64", get64, call).as(InstructionClass::Branch),
+
+    wait("s_barrier", barrier),
+    wait("s_nop s_waitcnt s_waitcnt_vscnt s_waitcnt_vmcnt s_waitcnt_expcnt s_waitcnt_lgkmcnt "
+         "s_waitcnt_depctr s_delay_alu s_clause s_setprio s_sleep s_wait_idle s_icache_inv "
+         "s_set_inst_prefetch_distance s_inst_prefetch s_ttracedata s_ttracedata_imm "
+         "s_incperflevel s_decperflevel s_sethalt s_dcache_inv s_dcache_wb s_dcache_wb_vol "
+         "s_dcache_inv_vol s_gl1_inv s_version s_sendmsg v_nop",
+         nothing),
+    control("s_trap", Shape::Control, InstructionClass::Branch, trap),
+    control("s_code_end", Shape::Control, InstructionClass::Branch, padding),
+
+    SAVE_EXEC("s_and_saveexec_b32", "s_and_saveexec_b64", And),
+    SAVE_EXEC("s_or_saveexec_b32", "s_or_saveexec_b64", Or),
+    SAVE_EXEC("s_xor_saveexec_b32", "s_xor_saveexec_b64", Xor),
+    SAVE_EXEC("s_andn2_saveexec_b32 s_and_not1_saveexec_b32",
+              "s_andn2_saveexec_b64 s_and_not1_saveexec_b64", AndNotExec),
+    SAVE_EXEC("s_orn2_saveexec_b32 s_or_not1_saveexec_b32",
+              "s_orn2_saveexec_b64 s_or_not1_saveexec_b64", OrNotExec),
+    SAVE_EXEC("s_andn1_saveexec_b32 s_and_not0_saveexec_b32",
+              "s_andn1_saveexec_b64 s_and_not0_saveexec_b64", NotAnd),
+    SAVE_EXEC("s_orn1_saveexec_b32 s_or_not0_saveexec_b32",
+              "s_orn1_saveexec_b64 s_or_not0_saveexec_b64", NotOr),
+    SAVE_EXEC("s_nand_saveexec_b32", "s_nand_saveexec_b64", Nand),
+    SAVE_EXEC("s_nor_saveexec_b32", "s_nor_saveexec_b64", Nor),
+    SAVE_EXEC("s_xnor_saveexec_b32", "s_xnor_saveexec_b64", Xnor),
+    writingResult(special("s_andn1_wrexec_b64 s_and_not0_wrexec_b64", map64,
+                          saveExec<uint64_t, NotAnd>)),
+    writingResult(special("s_andn2_wrexec_b64 s_and_not1_wrexec_b64", map64,
+                          saveExec<uint64_t, AndNotExec>)),
+    writingResult(special("s_and_not0_wrexec_b32", map32, saveExec<uint32_t, NotAnd>)),
+    writingResult(special("s_and_not1_wrexec_b32", map32, saveExec<uint32_t, AndNotExec>)),
+
+    load("s_load_dword s_load_b32", scalarLoad<1>),
+    load("s_load_dwordx2 s_load_b64", scalarLoad<2>),
+    load("s_load_b96", scalarLoad<3>),
+    load("s_load_dwordx4 s_load_b128", scalarLoad<4>),
+    load("s_load_dwordx8 s_load_b256", scalarLoad<8>),
+    load("s_load_dwordx16 s_load_b512", scalarLoad<16>),
+    load("s_load_i8", scalarLoadNarrow<1, true>),
+    load("s_load_u8", scalarLoadNarrow<1, false>),
+    load("s_load_i16", scalarLoadNarrow<2, true>),
+    load("s_load_u16", scalarLoadNarrow<2, false>),
+    load("s_buffer_load_dword s_buffer_load_b32", scalarBufferLoad<1>),
+    load("s_buffer_load_dwordx2 s_buffer_load_b64", scalarBufferLoad<2>),
+    load("s_buffer_load_dwordx4 s_buffer_load_b128", scalarBufferLoad<4>),
+    load("s_buffer_load_dwordx8 s_buffer_load_b256", scalarBufferLoad<8>),
+    load("s_buffer_load_dwordx16 s_buffer_load_b512", scalarBufferLoad<16>),
+};
+
+} // namespace
+
+InstructionRows scalarControl() { return rows(table); }
+
+} // namespace WAVETILE_HOST_ISA
+} // namespace wavetile::device

@@ -1,0 +1,27 @@
+//===- Tables.cpp - The tables of this host instruction set ---------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/instructions/Tables.h"
+
+namespace wavetile::device {
+inline namespace WAVETILE_HOST_ISA {
+
+const InstructionTables &tables() {
+  static const InstructionRows all[] = {
+      scalarAlu(),     scalarFloat(),  scalarControl(), vectorInteger(), vectorFloat(),
+      vectorHalf(),    vectorDouble(), vectorCompare(), vectorConvert(), packedMath(),
+      crossLane(),     ldsMemory(),    globalMemory(),  bufferMemory(),  matrix(),
+  };
+#define WAVETILE_QUOTE_(x) #x
+#define WAVETILE_QUOTE(x) WAVETILE_QUOTE_(x)
+  static const InstructionTables result = {all, sizeof(all) / sizeof(all[0]),
+                                           WAVETILE_QUOTE(WAVETILE_HOST_ISA)};
+  return result;
+}
+
+} // namespace WAVETILE_HOST_ISA
+} // namespace wavetile::device

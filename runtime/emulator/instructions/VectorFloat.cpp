@@ -1,0 +1,124 @@
+//===- VectorFloat.cpp - Vector f32 instructions --------------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/instructions/Division.h"
+#include "runtime/emulator/instructions/Lanes.h"
+#include "runtime/emulator/instructions/Tables.h"
+#include "runtime/emulator/instructions/Transcendental.h"
+
+namespace wavetile::device {
+inline namespace WAVETILE_HOST_ISA {
+namespace {
+
+constexpr auto transcendental = InstructionClass::Transcendental;
+
+float WAVETILE_INLINE fraction(float x) {
+  float result = x - __builtin_floorf(x);
+  result = result >= 1.0f ? floatOf(0x3f7fffff) : result;
+  return resultOr(result, x);
+}
+/// v_frexp: the exponent that makes the mantissa lie in [1/2, 1).
+int32_t WAVETILE_INLINE mantissaExponent(float x) {
+  double exact = x;
+  int32_t exponent = exponentField(exact) - 1022;
+  return isZero(x) | isInfinity(x) | isNaN(x) ? 0 : exponent;
+}
+float WAVETILE_INLINE mantissa(float x) {
+  double exact = x;
+  double scaled = doubleOf((bitsOf(exact) & 0x800fffffffffffff) | 0x3fe0000000000000);
+  float result = static_cast<float>(scaled);
+  result = isZero(x) | isInfinity(x) ? x : result;
+  return isNaN(x) ? quieted(x) : result;
+}
+/// The products of v_*_legacy_f32: zero times anything is zero.
+float WAVETILE_INLINE legacyProduct(float a, float b) {
+  return isZero(a) | isZero(b) ? 0.0f : multiply(a, b);
+}
+
+constexpr auto fused = [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); };
+
+constexpr Instruction table[] = {
+    vector<F32(F32, F32)>("v_add_f32", [](float a, float b) { return add(a, b); }),
+    vector<F32(F32, F32)>("v_sub_f32", [](float a, float b) { return subtract(a, b); }),
+    vector<F32(F32, F32)>("v_subrev_f32", [](float a, float b) { return subtract(b, a); }),
+    vector<F32(F32, F32)>("v_mul_f32", [](float a, float b) { return multiply(a, b); }),
+    vector<F32(F32, F32)>("v_mul_legacy_f32 v_mul_dx9_zero_f32",
+                          [](float a, float b) { return legacyProduct(a, b); }),
+    vector<F32(F32, F32, F32)>("v_fma_f32", fused),
+    vector<F32(F32, F32, F32)>("v_fmac_f32", fused).with(rowflag::accumulates),
+    vector<F32(F32, F32, F32)>("v_fmaak_f32", fused).with(rowflag::literalThird),
+    vector<F32(F32, F32, F32)>("v_fmamk_f32", fused).with(rowflag::literalSecond),
+    vector<F32(Mixed, Mixed, Mixed)>("v_fma_mix_f32", fused),
+
+    vector<F32(F32, F32)>("v_min_f32", [](Lane lane, float a, float b) {
+      return minimumNumber(a, b, lane.mode);
+    }),
+    vector<F32(F32, F32)>("v_max_f32", [](Lane lane, float a, float b) {
+      return maximumNumber(a, b, lane.mode);
+    }),
+    vector<F32(F32, F32, F32)>("v_min3_f32", [](Lane lane, float a, float b, float c) {
+      return minimumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
+    }),
+    vector<F32(F32, F32, F32)>("v_max3_f32", [](Lane lane, float a, float b, float c) {
+      return maximumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
+    }),
+    vector<F32(F32, F32, F32)>("v_med3_f32", [](Lane lane, float a, float b, float c) {
+      return medianOfThree(a, b, c, lane.mode);
+    }),
+    vector<F32(F32, F32, F32)>("v_maxmin_f32", [](Lane lane, float a, float b, float c) {
+      return minimumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
+    }),
+    vector<F32(F32, F32, F32)>("v_minmax_f32", [](Lane lane, float a, float b, float c) {
+      return maximumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
+    }),
+    vector<F32(F32, F32, F32)>("v_minimum3_f32", [](float a, float b, float c) {
+      return extremum<false>(extremum<false>(a, b), c);
+    }),
+    vector<F32(F32, F32, F32)>("v_maximum3_f32", [](float a, float b, float c) {
+      return extremum<true>(extremum<true>(a, b), c);
+    }),
+
+    vector<F32(F32)>("v_floor_f32", [](float a) { return resultOr(__builtin_floorf(a), a); }),
+    vector<F32(F32)>("v_ceil_f32", [](float a) { return resultOr(__builtin_ceilf(a), a); }),
+    vector<F32(F32)>("v_trunc_f32", [](float a) { return resultOr(__builtin_truncf(a), a); }),
+    vector<F32(F32)>("v_rndne_f32", [](float a) { return resultOr(__builtin_rintf(a), a); }),
+    vector<F32(F32)>("v_fract_f32", [](float a) { return fraction(a); }),
+    vector<F32(F32, I32)>("v_ldexp_f32", [](float a, int32_t b) { return scaleByPower(a, b); }),
+    vector<F32(F32)>("v_frexp_mant_f32", [](float a) { return mantissa(a); }),
+    vector<I32(F32)>("v_frexp_exp_i32_f32", [](float a) { return mantissaExponent(a); }),
+
+    vector<F32(F32)>("v_rcp_f32", [](float a) { return reciprocal(a); }).as(transcendental),
+    vector<F32(F32)>("v_rcp_iflag_f32", [](float a) { return reciprocal(a); }).as(transcendental),
+    vector<F32(F32)>("v_rsq_f32", [](float a) { return reciprocalSquareRoot(a); })
+        .as(transcendental),
+    vector<F32(F32)>("v_sqrt_f32", [](float a) { return squareRoot(a); }).as(transcendental),
+    vector<F32(F32)>("v_exp_f32", [](float a) { return exp2Float(a); }).as(transcendental),
+    vector<F32(F32)>("v_log_f32", [](float a) { return log2Float(a); }).as(transcendental),
+    vector<F32(F32)>("v_sin_f32", [](float a) { return sineOfTurns(a, 0.0); }).as(transcendental),
+    vector<F32(F32)>("v_cos_f32", [](float a) { return sineOfTurns(a, 0.25); }).as(transcendental),
+
+    vector<WithMask<F32>(F32, F32, F32)>("v_div_scale_f32",
+                                         [](float value, float denominator, float numerator) {
+                                           return divisionScale(value, denominator, numerator);
+                                         }),
+    vector<F32(F32, F32, F32, MaskBit)>("v_div_fmas_f32",
+                                        [](float a, float b, float c, bool scaled) {
+                                          float result = fusedMultiplyAdd(a, b, c);
+                                          return scaled ? scaleByPower(result, 32) : result;
+                                        }),
+    vector<F32(F32, F32, F32)>("v_div_fixup_f32",
+                               [](float quotient, float denominator, float numerator) {
+                                 return divisionFixup(quotient, denominator, numerator);
+                               }),
+};
+
+} // namespace
+
+InstructionRows vectorFloat() { return rows(table); }
+
+} // namespace WAVETILE_HOST_ISA
+} // namespace wavetile::device
