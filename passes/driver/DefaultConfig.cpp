@@ -1,0 +1,342 @@
+//===- DefaultConfig.cpp - A Config from shapes and the target --*- C++ -*-===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where a search starts, and what runs without one. Three kinds of top-level
+// loops are told apart by what is in them: matrix products, row kernels (some
+// dimension is a full slice) and the rest, which is elementwise. Sizes come from
+// the `tile.hint`s of the arguments; what the user gave is never changed, and
+// what is left to choose adapts to it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/driver/Driver.h"
+
+#include "passes/RowDims.h"
+#include "passes/RowPhases.h"
+
+#include "ir/Tile.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace wavetile;
+using namespace wavetile::tile;
+
+namespace {
+
+/// Work items of a workgroup where nothing asks for more.
+constexpr int64_t usualThreads = 256;
+/// Elements of a row that a lane holds: preferred, and at the most.
+constexpr int64_t elementsPerLane = 64;
+constexpr int64_t mostElementsPerLane = 128;
+/// A row tile may be larger than the row by this part of itself.
+constexpr double tolerableIdle = 0.15;
+/// Sizes that are not known at compile time are taken to be this.
+constexpr int64_t unknownRow = 4096;
+constexpr int64_t unknownLoop = 1 << 20;
+
+class Chooser {
+public:
+  Chooser(const TargetInfo &target, Config config) : target(target), config(std::move(config)) {}
+
+  llvm::Error addLoop(ParallelOp loop);
+  Config take() { return std::move(config); }
+
+private:
+  using Dims = llvm::MapVector<StringAttr, NamedDim>;
+
+  llvm::Error addProduct(ParallelOp loop, DotOp dot, const Dims &dims);
+  llvm::Error addRows(ParallelOp loop, StringAttr row, const Dims &dims);
+  llvm::Error addElementwise(ParallelOp loop, const Dims &dims);
+  llvm::Error addGridRow(ParallelOp loop, StringAttr row, int64_t length, int64_t vector);
+  llvm::Error addLoopedRow(StringAttr row, int64_t vector);
+  llvm::Error addResidentRow(ParallelOp loop, StringAttr row, int64_t length, int64_t vector);
+
+  /// Sets the key unless it is there.
+  template <typename Value> llvm::Error choose(StringRef key, Value value) {
+    return config.contains(key) ? llvm::Error::success() : config.set(key, ConfigValue(value));
+  }
+  llvm::Error chooseBlocks(ParallelOp loop, int64_t elements);
+
+  const TargetInfo &target;
+  Config config;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Questions about a loop
+//===----------------------------------------------------------------------===//
+
+/// A value typical of a launch.
+static std::optional<int64_t> hint(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
+    if (!kernel)
+      return std::nullopt;
+    auto attr = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), hintAttrName);
+    return attr ? std::optional(attr.getInt()) : std::nullopt;
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast<arith::ConstantIndexOp>(op))
+    return constant.value();
+  if (op->getNumOperands() != 2)
+    return std::nullopt;
+  std::optional<int64_t> left = hint(op->getOperand(0)), right = hint(op->getOperand(1));
+  if (!left || !right)
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op))
+    return *left + *right;
+  if (isa<arith::SubIOp>(op))
+    return *left - *right;
+  if (isa<arith::MulIOp>(op))
+    return *left * *right;
+  return std::nullopt;
+}
+
+static int64_t span(Value lower, Value upper) {
+  std::optional<int64_t> begin = hint(lower), end = hint(upper);
+  return begin && end ? std::max<int64_t>(1, *end - *begin) : unknownLoop;
+}
+
+static int64_t loopLength(ParallelOp loop, StringAttr name) {
+  for (unsigned dim = 0; dim < loop.getNumDims(); ++dim)
+    if (loop.getDims()[dim] == name)
+      return span(loop.getLower()[dim], loop.getUpper()[dim]);
+  int64_t length = unknownLoop;
+  loop.walk([&](ForOp inner) {
+    if (inner.getDimAttr() == name)
+      length = span(inner.getLower(), inner.getUpper());
+  });
+  return length;
+}
+
+static int64_t rowLength(const NamedDim &row) {
+  int64_t longest = 0;
+  for (Value extent : row.extents)
+    longest = std::max(longest, hint(extent).value_or(unknownRow));
+  return longest == 0 ? unknownRow : longest;
+}
+
+/// Elements of the widest access, for the narrowest element that is accessed
+/// along `name` (along any dimension, if null).
+static int64_t vectorElements(ParallelOp loop, StringAttr name, const TargetInfo &target) {
+  return target.globalMemory().widestAccessBits / narrowestAccessBits(loop, name);
+}
+
+static int64_t ceilPowerOf2(int64_t value) {
+  return int64_t(llvm::PowerOf2Ceil(std::max<int64_t>(1, value)));
+}
+static int64_t floorPowerOf2(int64_t value) {
+  return int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(1, value))));
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise loops
+//===----------------------------------------------------------------------===//
+
+/// Chooses the block sizes of the loop's dimensions, last dimension first, so that
+/// together they have about `elements`.
+llvm::Error Chooser::chooseBlocks(ParallelOp loop, int64_t elements) {
+  for (unsigned dim = loop.getNumDims(); dim-- > 0;) {
+    auto name = cast<StringAttr>(loop.getDims()[dim]);
+    int64_t size = std::min(ceilPowerOf2(loopLength(loop, name)), elements);
+    if (dim != 0)
+      size = std::min(size, int64_t(target.waveSize()) * 8);
+    if (llvm::Error error = choose(name, size))
+      return error;
+    elements = std::max<int64_t>(1, elements / *config.integer(name));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Chooser::addElementwise(ParallelOp loop, const Dims &dims) {
+  int64_t vector = std::max<int64_t>(8, vectorElements(loop, {}, target));
+  if (llvm::Error error = choose("waves", usualThreads / int64_t(target.waveSize())))
+    return error;
+  int64_t elements = *config.integer("waves") * target.waveSize() * vector;
+  // A loop inside walks its dimension with all lanes of a wave.
+  for (const auto &[name, dim] : dims) {
+    if (dim.kind != NamedDim::Kind::For)
+      continue;
+    int64_t size = std::min(ceilPowerOf2(loopLength(loop, name)), target.waveSize() * vector);
+    if (llvm::Error error = choose(name, size))
+      return error;
+    elements = std::max<int64_t>(1, elements / *config.integer(name));
+  }
+  return chooseBlocks(loop, elements);
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
+  RankedTensorType lhs = dot.getLhs().getType(), rhs = dot.getRhs().getType();
+  int64_t bits = lhs.getElementType().getIntOrFloatBitWidth();
+  // 128 bytes of a row of an operand are a cache line.
+  int64_t depth = std::clamp<int64_t>(1024 / bits, 16, 128);
+  const std::pair<StringAttr, int64_t> wanted[] = {
+      {getDimName(lhs, 0), 128}, {getDimName(rhs, 1), 128}, {getDimName(lhs, 1), depth}};
+  int64_t results = 1;
+  for (auto [index, entry] : llvm::enumerate(wanted)) {
+    auto [name, size] = entry;
+    auto found = dims.find(name);
+    if (found == dims.end())
+      continue;
+    int64_t length = found->second.kind == NamedDim::Kind::Row ? rowLength(found->second)
+                                                               : loopLength(loop, name);
+    // Matrix instructions have at least 16 rows and columns.
+    int64_t fitted = std::clamp<int64_t>(ceilPowerOf2(length), 16, size);
+    if (found->second.kind == NamedDim::Kind::Row)
+      fitted = std::max<int64_t>(16, ceilPowerOf2(length));
+    if (llvm::Error error = choose(name, fitted))
+      return error;
+    if (index < 2)
+      results *= *config.integer(name);
+  }
+  int64_t waves = std::clamp<int64_t>(floorPowerOf2(results / (16 * int64_t(target.waveSize()))), 1,
+                                      usualThreads / int64_t(target.waveSize()));
+  if (llvm::Error error = choose("waves", waves))
+    return error;
+  if (llvm::Error error = choose("matrix", int64_t(16)))
+    return error;
+  for (const auto &[name, dim] : dims)
+    if (name.getValue() != staticDimName)
+      if (llvm::Error error = choose(name, int64_t(16)))
+        return error;
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Row kernels
+//===----------------------------------------------------------------------===//
+
+/// Enough blocks of a few chunks each to fill the device, each row shared by a
+/// power of two of them.
+llvm::Error Chooser::addGridRow(ParallelOp loop, StringAttr row, int64_t length, int64_t vector) {
+  if (llvm::Error error = choose("waves", usualThreads / int64_t(target.waveSize())))
+    return error;
+  int64_t chunk = *config.integer("waves") * target.waveSize() * vector * 2;
+  if (llvm::Error error = choose(row, chunk))
+    return error;
+  int64_t rows = 1;
+  for (Attribute name : loop.getDims()) {
+    rows *= loopLength(loop, cast<StringAttr>(name));
+    if (llvm::Error error = choose(cast<StringAttr>(name), int64_t(1)))
+      return error;
+  }
+  int64_t blocks = ceilPowerOf2(llvm::divideCeil(2 * target.device().computeUnits, rows));
+  blocks = std::min(blocks, floorPowerOf2(llvm::divideCeil(length, *config.integer(row))));
+  return choose((row.getValue() + ".blocks").str(), std::clamp<int64_t>(blocks, 2, 1024));
+}
+
+llvm::Error Chooser::addLoopedRow(StringAttr row, int64_t vector) {
+  int64_t waves = std::min<int64_t>(8, target.maxWavesPerWorkgroup());
+  if (llvm::Error error = choose("waves", waves))
+    return error;
+  return choose(row, *config.integer("waves") * target.waveSize() * vector * 4);
+}
+
+/// The tile of a row held in registers, in the order of preference: some lanes of
+/// a wave, a wave, several waves. Sizes are whole vectors of all lanes that share
+/// the row, so that one code object serves every length up to its own.
+llvm::Error Chooser::addResidentRow(ParallelOp loop, StringAttr row, int64_t length,
+                                    int64_t vector) {
+  int64_t waveSize = target.waveSize();
+  int64_t wanted = config.integer(row).value_or(length);
+  auto rounded = [&](int64_t lanes) { return int64_t(llvm::alignTo(wanted, lanes * vector)); };
+  auto idle = [&](int64_t lanes) { return 1.0 - double(wanted) / double(rounded(lanes)); };
+
+  int64_t lanes = std::min(waveSize, ceilPowerOf2(llvm::divideCeil(wanted, vector)));
+  while (lanes > 8 && idle(lanes) > tolerableIdle &&
+         rounded(lanes / 2) / (lanes / 2) <= elementsPerLane)
+    lanes /= 2;
+
+  int64_t perWave = rounded(lanes) / lanes;
+  int64_t rowWaves = 1;
+  if (perWave > elementsPerLane) {
+    int64_t most = config.integer("waves").value_or(std::min(16u, target.maxWavesPerWorkgroup()));
+    while (rowWaves < most && rounded(lanes * rowWaves) > lanes * rowWaves * elementsPerLane)
+      rowWaves *= 2;
+    while (rowWaves > 1 && idle(lanes * rowWaves) > tolerableIdle &&
+           rounded(lanes * rowWaves / 2) <= lanes * rowWaves / 2 * mostElementsPerLane)
+      rowWaves /= 2;
+  }
+  if (llvm::Error error = choose(row, rounded(lanes * rowWaves)))
+    return error;
+
+  int64_t waves = rowWaves > 1 ? rowWaves : usualThreads / waveSize;
+  if (llvm::Error error = choose("waves", waves))
+    return error;
+  int64_t rowsPerBlock =
+      std::max<int64_t>(1, *config.integer("waves") / rowWaves) * (waveSize / lanes);
+  return chooseBlocks(loop, rowsPerBlock);
+}
+
+llvm::Error Chooser::addRows(ParallelOp loop, StringAttr row, const Dims &dims) {
+  int64_t length = rowLength(dims.find(row)->second);
+  int64_t vector = vectorElements(loop, row, target);
+  std::string key = (row.getValue() + ".strategy").str();
+
+  if (!config.contains(key)) {
+    int64_t most = std::min(16u, target.maxWavesPerWorkgroup()) * target.waveSize() *
+                   mostElementsPerLane;
+    int64_t rows = 1;
+    for (Attribute name : loop.getDims())
+      rows *= loopLength(loop, cast<StringAttr>(name));
+    bool idleDevice = rows * 4 <= int64_t(target.device().computeUnits) && length >= most / 2;
+    const char *strategy = "resident";
+    if (idleDevice && !config.contains(row) && RowPhases::canRoll(loop, row, /*shared=*/true))
+      strategy = "grid";
+    else if (length > most && config.integer(row).value_or(0) < length &&
+             RowPhases::canRoll(loop, row, /*shared=*/false))
+      strategy = "looped";
+    if (llvm::Error error = config.set(key, ConfigValue(std::string(strategy))))
+      return error;
+  }
+  std::string strategy = *config.string(key);
+  if (strategy == "grid")
+    return addGridRow(loop, row, length, vector);
+  llvm::Error error = strategy == "looped" ? addLoopedRow(row, vector)
+                                           : addResidentRow(loop, row, length, vector);
+  if (error)
+    return error;
+  return chooseBlocks(loop, 1);
+}
+
+llvm::Error Chooser::addLoop(ParallelOp loop) {
+  Dims dims = getNamedDims(loop);
+  DotOp dot;
+  loop.walk([&](DotOp op) { dot = op; });
+  if (dot)
+    return addProduct(loop, dot, dims);
+  bool hasRow = false;
+  for (const auto &[name, dim] : dims) {
+    if (dim.kind != NamedDim::Kind::Row)
+      continue;
+    hasRow = true;
+    if (llvm::Error error = addRows(loop, name, dims))
+      return error;
+  }
+  // Loops inside a row kernel take what is left.
+  return hasRow && llvm::none_of(dims, [](auto &entry) {
+           return entry.second.kind == NamedDim::Kind::For;
+         })
+             ? llvm::Error::success()
+             : addElementwise(loop, dims);
+}
+
+llvm::Expected<Config> wavetile::completeConfig(ModuleOp module, const TargetInfo &target,
+                                                const Config &given) {
+  Chooser chooser(target, given);
+  for (KernelOp kernel : module.getOps<KernelOp>())
+    for (ParallelOp loop : kernel.getOps<ParallelOp>())
+      if (llvm::Error error = chooser.addLoop(loop))
+        return std::move(error);
+  return chooser.take();
+}

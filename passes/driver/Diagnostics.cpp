@@ -1,0 +1,52 @@
+//===- Diagnostics.cpp - MLIR diagnostics as an error -----------*- C++ -*-===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/driver/Diagnostics.h"
+
+#include "mlir/IR/Location.h"
+
+using namespace mlir;
+using namespace wavetile;
+
+/// The innermost place in a source file that a location names.
+static FileLineColLoc sourcePlace(Location location) {
+  FileLineColLoc found;
+  location->walk([&](Location inner) {
+    if (auto place = dyn_cast<FileLineColLoc>(inner)) {
+      found = place;
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return found;
+}
+
+static void print(llvm::raw_ostream &os, const Diagnostic &diagnostic) {
+  if (FileLineColLoc place = sourcePlace(diagnostic.getLocation()))
+    os << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn()
+       << ": ";
+  os << diagnostic.str() << "\n";
+}
+
+CollectedDiagnostics::CollectedDiagnostics(MLIRContext *context)
+    : handler(context, [this](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+          return failure();
+        llvm::raw_string_ostream os(text);
+        print(os, diagnostic);
+        for (Diagnostic &note : diagnostic.getNotes()) {
+          os << "  note: ";
+          print(os, note);
+        }
+        return success();
+      }) {}
+
+llvm::Error CollectedDiagnostics::takeError(llvm::StringRef otherwise) {
+  std::string message = text.empty() ? otherwise.str() : llvm::StringRef(text).rtrim().str();
+  text.clear();
+  return llvm::createStringError(message);
+}
