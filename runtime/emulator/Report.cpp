@@ -75,6 +75,13 @@ static void line(raw_ostream &os, StringRef label, const Twine &text) {
   os << "\n  " << left_justify(label, 12) << text;
 }
 
+/// What the instruction does to memory.
+static StringRef accessVerb(const Fault &fault) {
+  if (StringRef(fault.instruction).contains("_atomic_"))
+    return "atomic";
+  return fault.isStore ? "store" : "load";
+}
+
 static bool isGlobalAccess(FaultKind kind) {
   return kind == FaultKind::OutOfBounds || kind == FaultKind::ReadOnly;
 }
@@ -105,7 +112,7 @@ std::string formatFault(const Fault &fault, const KernelInfo &kernel, const Code
     where += formatv(", lane {0}", fault.lane);
   line(os, "where", where);
   if (isAccess(fault.kind)) {
-    line(os, "access", formatv("{0} of {1} at {2:x}", fault.isStore ? "store" : "load",
+    line(os, "access", formatv("{0} of {1} at {2:x}", accessVerb(fault),
                                counted(fault.bytes), fault.address));
     if (isGlobalAccess(fault.kind) ||
         (fault.kind == FaultKind::Misaligned && memory.find(fault.address)))

@@ -137,6 +137,10 @@ struct TargetCase {
   int waveSize;
 };
 
+inline std::ostream &operator<<(std::ostream &os, const TargetCase &target) {
+  return os << target.name;
+}
+
 inline constexpr TargetCase targetCases[] = {
     {"gfx950", 0, 64}, {"gfx942", 1, 64}, {"gfx1150", 2, 32}};
 
