@@ -103,8 +103,7 @@ struct DecodedProgram::Disassembler {
     const char *text = printer->getMnemonic(inst).first;
     llvm::StringRef name = llvm::StringRef(text ? text : "").split(' ').first;
     for (llvm::StringRef suffix : {"_dpp8", "_dpp", "_sdwa", "_e64", "_e32"})
-      if (name.consume_back(suffix))
-        continue;
+      name.consume_back(suffix);
     return name;
   }
 };
@@ -164,8 +163,12 @@ llvm::Error DecodedProgram::decodeAll() {
       continue;
     }
     auto [position, isNew] = rowOfOpcode.try_emplace(inst.getOpcode(), nullptr);
-    if (isNew)
-      position->second = operands.find(disassembler->mnemonic(inst));
+    if (isNew) {
+      // The halves of a dual instruction are read from its bits; the first one's row stands for it.
+      llvm::StringRef mnemonic = disassembler->mnemonic(inst);
+      bool isDual = mnemonic.consume_front("v_dual_");
+      position->second = operands.find(isDual ? ("v_" + mnemonic).str() : mnemonic.str());
+    }
     if (!position->second) {
       refuse(offset, disassembler->mnemonic(inst).str());
       offset += size;
