@@ -136,8 +136,10 @@ public:
 
   /// The layout of coalesced loads: along each dimension a lane holds `elementsPerLane` consecutive
   /// elements, then come the lanes, then the waves, then as many repetitions as fill `shape`. All
-  /// counts are powers of two, one per dimension. Where lanes or waves reach beyond the
-  /// power-of-two part of a size they replicate.
+  /// counts are powers of two, one per dimension. Lanes and waves that reach beyond the
+  /// power-of-two part of a size replicate, and a lane never holds an element twice. So a size
+  /// should have a power-of-two part as large as the product of its counts: 14336 = 2048 * 7 suits
+  /// 8 elements, 64 lanes and 4 waves; 12345 would put the whole row into each lane.
   static Layout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
                         llvm::ArrayRef<unsigned> elementsPerLane,
                         llvm::ArrayRef<unsigned> lanesPerWave, llvm::ArrayRef<unsigned> waves);

@@ -152,8 +152,7 @@ std::optional<SmallVector<unsigned, 16>> broadcastRegisters(const Layout &source
   SmallVector<unsigned, 16> registers;
   for (unsigned reg = 0; reg < result.registerCount(); ++reg) {
     Coordinates origin = result.repetitionOrigin(reg / result.atomRegisterCount());
-    for (unsigned dim = 0; dim < source.rank(); ++dim)
-      origin[dim] = source.shape()[dim] == 1 ? 0 : origin[dim];
+    // Along a dimension that is broadcast the source has no repetitions to count.
     unsigned sourceRegister = source.repetitionOf(origin) * source.atomRegisterCount();
     for (auto [bit, atomRegister] : enumerate(atomRegisters))
       sourceRegister ^= reg >> bit & 1 ? atomRegister : 0;

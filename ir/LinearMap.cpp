@@ -53,16 +53,13 @@ public:
     }
   }
 
-  /// The smallest preimage, among the chosen columns.
+  /// The smallest preimage among the chosen columns. Rows of the image are combinations of columns
+  /// that were new when they came, and each vector of the kernel leads with one that was not: no
+  /// sum with a vector of the kernel is smaller.
   std::optional<uint64_t> solve(uint64_t output) const {
     Subspace::Row rest = image.reduce({output, 0});
-    if (rest.vector)
-      return std::nullopt;
-    return smallest(rest.combination);
+    return rest.vector ? std::nullopt : std::optional(rest.combination);
   }
-
-  /// The smallest of the inputs with the same image.
-  uint64_t smallest(uint64_t input) const { return kernel.reduce({input, 0}).vector; }
 
   Subspace image, kernel;
 };
@@ -219,7 +216,7 @@ LinearMap LinearMap::pseudoInverse() const {
   Solver solver(*this);
   LinearMap result(outputs, inputs);
   for (auto [bit, column] : enumerate(result.columns))
-    column = solver.smallest(solver.image.reduce({uint64_t(1) << bit, 0}).combination);
+    column = solver.image.reduce({uint64_t(1) << bit, 0}).combination;
   return result;
 }
 

@@ -210,6 +210,13 @@ TEST(LayoutLds, StorageOrderIsWhatDirectLoadsNeed) {
   EXPECT_EQ(LdsPlacement(rows, swizzled).laneStride(), std::nullopt);
   EXPECT_EQ(LdsPlacement(rows, Layout::lds({32, 64})).laneStride(), 8);
   EXPECT_EQ(LdsPlacement(rows, Layout::lds({32, 64}, {}, 1, {64, 8})).laneStride(), std::nullopt);
+  // Repetitions follow the order in LDS.
+  Layout repeated = Layout::lds({24, 160}, {0, 1});
+  EXPECT_EQ(Layout::inStorageOrder(repeated, 8, 8, 4).repetitionOrder(),
+            repeated.repetitionOrder());
+  // Lanes are in order, but the rows of the registers permute them.
+  Layout wide = Layout::blocked({8, 64}, {1, 0}, {1, 8}, {1, 8}, {1, 1});
+  EXPECT_EQ(LdsPlacement(wide, Layout::swizzled({8, 64}, 8, 1, 8)).laneStride(), std::nullopt);
   // More lanes than elements: the rest hold copies, which is no stride.
   EXPECT_EQ(LdsPlacement(Layout::inStorageOrder(Layout::lds({16}), 8, 4, 1), Layout::lds({16}))
                 .laneStride(),
@@ -337,6 +344,14 @@ TEST(LdsBanks, AColumnOfWordsConflictsInEveryLane) {
   // One word of padding a row, as everybody does it.
   LdsPlacement padded(column, Layout::lds({32, 32}, {}, 1, {32, 1}));
   EXPECT_EQ(ldsCost(padded, 4, Gfx942Reads).conflicts(), 0u);
+}
+
+TEST(LdsBanks, TheSlowestWaveCounts) {
+  // Padding puts words 4 and 32, of wave 1, into one bank, but not 0 and 36, of wave 0.
+  Layout registers = cantFail(
+      Layout::parse("register=[[1], [2], [8], [16]], lane=[[36]], wave=[[4]], shape=[64]"));
+  LdsPlacement placement(registers, Layout::lds({64}, {}, 1, {32, 4}));
+  EXPECT_EQ(ldsCost(placement, 1, 4, Gfx942Reads[0]), (LdsCost{16, 1, 32, 16}));
 }
 
 TEST(LdsBanks, ChooseSwizzleFreesBothSidesOfConflicts) {

@@ -390,6 +390,13 @@ TEST_F(LayoutTest, ProductPutsALayoutInsideEachElement) {
   }
 }
 
+TEST_F(LayoutTest, RepetitionsOfOneDimensionMultiply) {
+  EXPECT_EQ(Layout::replicated({6}, 1, 1) * Layout::replicated({10}, 1, 1),
+            Layout::replicated({60}, 1, 1));
+  EXPECT_EQ(Layout::replicated({3, 5}, 1, 1) * Layout::replicated({7, 3}, 1, 1, {0, 1}),
+            Layout::replicated({21, 15}, 1, 1));
+}
+
 TEST_F(LayoutTest, ProductIsAssociative) {
   Random random = seededRandom();
   for (unsigned trial = 0; trial < 40; ++trial) {
@@ -406,6 +413,13 @@ TEST_F(LayoutTest, LeftDivideRefusesWhatIsNoMultiple) {
   EXPECT_EQ(layout.leftDivide(Layout::replicated({1, 5}, 1, 1)), std::nullopt);
   EXPECT_EQ(layout.leftDivide(Layout::replicated({2, 1}, 1, 1)), std::nullopt);
   EXPECT_EQ(layout.leftDivide(Layout::lds({1, 4})), std::nullopt);
+  // Another order of repetitions, and padding that only one side has.
+  EXPECT_EQ(Layout::replicated({9, 5}, 1, 1, {0, 1}).leftDivide(Layout::replicated({3, 1}, 1, 1)),
+            Layout::replicated({3, 5}, 1, 1, {0, 1}));
+  EXPECT_EQ(Layout::replicated({9, 5}, 1, 1).leftDivide(Layout::replicated({3, 1}, 1, 1)),
+            std::nullopt);
+  EXPECT_EQ(Layout::lds({2, 4}, {}, 1, {4, 1}).leftDivide(Layout::lds({1, 4})), std::nullopt);
+  EXPECT_EQ(Layout::lds({2, 4}).leftDivide(Layout::lds({1, 4}, {}, 1, {4, 1})), std::nullopt);
   std::optional<Layout> outer =
       layout.leftDivide(Layout::blocked({1, 4}, {1, 0}, {1, 4}, {1, 1}, {1, 1}));
   ASSERT_TRUE(outer);

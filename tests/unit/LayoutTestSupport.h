@@ -26,7 +26,9 @@
 
 namespace wavetile {
 
-inline void PrintTo(const Layout &layout, std::ostream *os) { *os << layout.str(); }
+inline std::ostream &operator<<(std::ostream &os, const Layout &layout) {
+  return os << layout.str();
+}
 
 namespace test {
 
