@@ -18,3 +18,14 @@ def matmul(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
             acc = wl.dot(x[rows, inner], y[inner, cols], acc)
         out[rows, cols] = acc.to(x.dtype)
     return out
+
+
+def matmul_reference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """The same in float64."""
+    return x.double() @ y.double()
+
+
+def matmul_arguments(generator: torch.Generator) -> list[torch.Tensor]:
+    """Arguments to try it with."""
+    x = torch.randn(131, 257, generator=generator).to(torch.bfloat16)
+    return [x, torch.randn(257, 193, generator=generator).to(torch.bfloat16)]

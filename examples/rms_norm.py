@@ -15,3 +15,15 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-5) -> torch.
         scale = torch.rsqrt(torch.mean(v * v, dim=-1, keepdim=True) + eps)
         out[rows, :] = (v * scale * weight[:].to(torch.float32)).to(x.dtype)
     return out
+
+
+def rms_norm_reference(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-5) -> torch.Tensor:
+    """The same in float64."""
+    v = x.double()
+    return v * torch.rsqrt(v.square().mean(-1, keepdim=True) + eps) * weight.double()
+
+
+def rms_norm_arguments(generator: torch.Generator) -> list[torch.Tensor]:
+    """Arguments to try it with."""
+    x = torch.randn(37, 1001, generator=generator).to(torch.bfloat16)
+    return [x, torch.randn(1001, generator=generator).to(torch.bfloat16)]

@@ -16,3 +16,13 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
         e = torch.exp(v - torch.amax(v, dim=-1, keepdim=True))
         out[rows, :] = (e / e.sum(dim=-1, keepdim=True)).to(x.dtype)
     return out
+
+
+def softmax_reference(x: torch.Tensor) -> torch.Tensor:
+    """The same in float64."""
+    return torch.softmax(x.double(), dim=-1)
+
+
+def softmax_arguments(generator: torch.Generator) -> list[torch.Tensor]:
+    """Arguments to try it with."""
+    return [torch.randn(37, 1001, generator=generator).to(torch.bfloat16)]

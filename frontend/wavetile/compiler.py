@@ -187,7 +187,7 @@ class RegionCompiler:
             if key not in general and dim not in traced.dims:
                 if self.is_only_region:
                     raise ConfigError(
-                        f"the Config has {key!r}, but kernel {self.symbol} has no dimension {dim!r}",
+                        f"the Config has {key!r}, but {self.symbol} has no dimension {dim!r}",
                         remedy=f"its dimensions are {', '.join(traced.dims)}",
                     )
                 continue

@@ -204,8 +204,7 @@ def index_tile(emitter: Emitter, tile: Tile, index: Any) -> Tile:
         UnsupportedIndexError: another index
     """
     entries = _expand_ellipsis(emitter, _as_tuple(index), len(tile.dims), "this tile")
-    axis = 0
-    for entry in entries:
+    for axis, entry in enumerate(entries):
         if entry is None:
             tile = emitter.expand_dims(tile, axis)
         elif not _is_full(entry) and not (
@@ -216,5 +215,4 @@ def index_tile(emitter: Emitter, tile: Tile, index: Any) -> Tile:
                 "a tile is indexed with `:`, None and `...` only",
                 "index the tensor that it was loaded from",
             )
-        axis += 1
     return tile

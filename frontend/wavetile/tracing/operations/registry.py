@@ -36,14 +36,18 @@ class Operation:
         try:
             self.signature.bind(emitter, *args, **kwargs)
         except TypeError as error:
-            parameters = list(self.signature.parameters.values())[1:]
-            shown = str(self.signature.replace(parameters=parameters, return_annotation=...))
             emitter.fail(
                 ArgumentError,
                 f"{self.name}: {error}",
-                f"device code knows it as {self.name}{shown.split(' -> ')[0]}",
+                f"device code knows it as {self.name}{self.parameters_text()}",
             )
         return self.emit(emitter, *args, **kwargs)
+
+    def parameters_text(self) -> str:
+        """Its parameters as a caller sees them: (input, dim, keepdim=False)."""
+        empty = inspect.Parameter.empty
+        parameters = [p.replace(annotation=empty) for p in self.signature.parameters.values()]
+        return str(inspect.Signature(parameters[1:]))
 
 
 #: By function object: torch's functions, builtins, and those of wavetile.language.

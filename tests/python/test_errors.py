@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Mistakes in kernels: the class, the source line, the caret and the remedy of each message."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import wavetile
+import wavetile.language as wl
+from wavetile import errors
+
+
+def first_error(kernel: wavetile.Kernel, *args: Any) -> errors.WavetileError:
+    with pytest.raises(errors.WavetileError) as caught:
+        kernel.bind(*args)
+    return caught.value
+
+
+def matrix(rows: int = 8, columns: int = 24, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.zeros(rows, columns, dtype=dtype)
+
+
+def underlined(error: errors.WavetileError) -> str:
+    """What the carets of a message stand under."""
+    lines = str(error).splitlines()
+    position = next(i for i, line in enumerate(lines) if set(line.strip(" |")) == {"^"})
+    begin, end = lines[position].index("^"), lines[position].rindex("^")
+    return lines[position - 1][begin : end + 1]
+
+
+# One kernel for each kind of mistake: its class, what is underlined, a word of the remedy.
+CASES: list[tuple[type[errors.WavetileError], type[Exception], str, str, Any]] = []
+
+
+def case(
+    kind: type[errors.WavetileError], builtin: type[Exception], marked: str, remedy: str
+) -> Callable[[Callable[..., None]], None]:
+    def enter(function: Callable[..., None]) -> None:
+        CASES.append((kind, builtin, marked, remedy, wavetile.kernel(function)))
+
+    return enter
+
+
+@case(errors.UnsupportedSyntaxError, NotImplementedError, "while True:", "host code")
+def statement(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        while True:
+            x[rows, :] = x[rows, :]
+
+
+@case(errors.UnsupportedFunctionError, NotImplementedError, "torch.cosh(x[rows, :])", "torch.cos")
+def function_near_a_known_one(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = torch.cosh(x[rows, :])
+
+
+@case(errors.UnsupportedFunctionError, NotImplementedError, "x[rows, :].sgn", "")
+def method(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = x[rows, :].sgn()
+
+
+@case(errors.UnsupportedIndexError, NotImplementedError, "x[rows, 0:4]", "wl.tile")
+def slice_with_bounds(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, 0] = x[rows, 0:4].sum(-1)
+
+
+@case(errors.UnsupportedIndexError, NotImplementedError, "x[v]", "wl.tile")
+def gather(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        v = rows.index
+        x[rows, :] = x[v]
+
+
+@case(errors.UndefinedNameError, NameError, "scael", "`scale`")
+def misspelt_name(x: torch.Tensor, scale: float = 2.0) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = x[rows, :] * scael + scale  # noqa: F821
+
+
+@case(errors.UndefinedNameError, NameError, "last", "before the loop")
+def name_of_an_inner_loop(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        for cols in wl.tile(x.size(1)):
+            last = x[rows, cols].sum(-1)
+        x[rows, 0] = last
+
+
+@case(errors.TileScopeError, NameError, "cols", "inside its loop")
+def tile_outside_its_loop(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        for cols in wl.tile(x.size(1)):
+            x[rows, cols] = x[rows, cols] * 2
+        x[rows, cols] = x[rows, cols] * 2
+
+
+@case(errors.DeviceResultError, NameError, "total", "tensor")
+def host_code_reads_a_tile(x: torch.Tensor) -> Any:
+    for rows in wl.tile(x.size(0)):
+        total = x[rows, :].sum(-1)
+        x[rows, 0] = total
+    return total
+
+
+@case(errors.ShapeError, ValueError, "x[rows, :] * x[rows, :].sum(-1)", "None")
+def broadcast(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = x[rows, :] * x[rows, :].sum(-1)
+
+
+@case(errors.ShapeError, ValueError, "x[rows, 0]", "reduce or index")
+def store_of_another_shape(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, 0] = x[rows, :]
+
+
+@case(errors.ShapeError, ValueError, "wl.dot(x[rows, :], x[rows, :])", "one loop")
+def inner_dimensions(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, rows] = wl.dot(x[rows, :], x[rows, :])
+
+
+@case(errors.ShapeError, ValueError, "torch.amax(x[rows, :], dim=2)", "")
+def no_such_dimension(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = torch.amax(x[rows, :], dim=2)
+
+
+@case(errors.ShapeError, ValueError, "x[rows, 0, 0]", "")
+def too_many_indices(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, 0] = x[rows, 0, 0]
+
+
+@case(errors.DTypeError, TypeError, "x[rows, :] & x[rows, :]", "")
+def bits_of_floats(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = x[rows, :] & x[rows, :]
+
+
+@case(errors.DTypeError, TypeError, "x[rows, :] > 0", "torch.where")
+def truth_of_a_tile(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        if x[rows, :] > 0:
+            x[rows, :] = 0
+
+
+@case(errors.ArgumentError, TypeError, "torch.exp(x[rows, :], 3)", "torch.exp(input)")
+def argument_too_many(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = torch.exp(x[rows, :], 3)
+
+
+@case(errors.ArgumentError, TypeError, "wl.tile(x)", "size")
+def loop_over_a_tensor(x: torch.Tensor) -> None:
+    for rows in wl.tile(x):  # type: ignore[arg-type]
+        x[rows, :] = 0
+
+
+@case(errors.TensorAccessError, TypeError, "x * 2", "x[:, :]")
+def operator_on_a_tensor(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = x * 2
+
+
+@case(errors.TensorAccessError, TypeError, "v[:, 0]", "torch.where")
+def store_to_a_tile(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        v = x[rows, :]
+        v[:, 0] = 0
+
+
+@case(errors.CarriedValueError, TypeError, "wl.tile(x.size(1))", "torch.float32")
+def carried_dtype(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        acc = wl.zeros([rows], dtype=torch.float64)
+        acc = acc.to(torch.float32)
+        for cols in wl.tile(x.size(1)):
+            acc = acc + x[rows, cols].sum(-1).double()
+        x[rows, 0] = acc
+
+
+@case(errors.CarriedValueError, TypeError, "wl.tile(x.size(1))", "wl.zeros")
+def carried_number(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        acc = 0.0
+        for cols in wl.tile(x.size(1)):
+            acc = acc + x[rows, cols].sum(-1)
+        x[rows, 0] = acc
+
+
+@case(errors.NoLoopError, ValueError, "def no_loop(x: torch.Tensor) -> None:", "wl.tile")
+def no_loop(x: torch.Tensor) -> None:
+    x.zero_()
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin", "marked", "remedy", "kernel"),
+    [pytest.param(*row, id=row[-1].__name__) for row in CASES],
+)
+def test_message(
+    kind: type[errors.WavetileError],
+    builtin: type[Exception],
+    marked: str,
+    remedy: str,
+    kernel: wavetile.Kernel,
+) -> None:
+    error = first_error(kernel, matrix())
+    assert type(error) is kind
+    assert isinstance(error, builtin)
+    assert error.others == []
+    assert underlined(error) == marked
+    assert error.location is not None
+    assert str(error).startswith(f"{__file__}:{error.location.line}: ")
+    if remedy:
+        assert remedy in str(error).split("help: ")[1]
+    else:
+        assert error.message
+
+
+@wavetile.kernel
+def several(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        a = torch.cosh(x[rows, :])
+        b = a + 1
+        c = undefined  # type: ignore[name-defined]  # noqa: F821
+        x[rows, :] = b + c
+        x[rows, 0] = x[rows, :]
+
+
+def test_independent_mistakes_are_reported_together() -> None:
+    error = first_error(several, matrix())
+    kinds = [type(each) for each in (error, *error.others)]
+    assert kinds == [
+        errors.UnsupportedFunctionError,
+        errors.UndefinedNameError,
+        errors.ShapeError,
+    ]
+    assert str(error).count("help:") == 3
+
+
+def helper(v: torch.Tensor) -> torch.Tensor:
+    return torch.cosh(v)
+
+
+@wavetile.kernel
+def calls_helper(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = helper(x[rows, :])
+
+
+def test_mistake_in_a_helper_names_both_places() -> None:
+    error = first_error(calls_helper, matrix())
+    assert underlined(error) == "torch.cosh(v)"
+    assert error.location is not None
+    assert error.location.caller is not None
+    caller = error.location.caller
+    assert f"called from {__file__}:{caller.line}" in str(error)
+    assert caller.line > error.location.line
+
+
+def recursive(v: torch.Tensor) -> torch.Tensor:
+    return recursive(v)
+
+
+@wavetile.kernel
+def calls_recursive(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = recursive(x[rows, :])
+
+
+def test_recursion() -> None:
+    error = first_error(calls_recursive, matrix())
+    assert type(error) is errors.UnsupportedSyntaxError
+    assert "calls itself" in error.message
+
+
+@wavetile.kernel
+def fills(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = 1
+
+
+def test_store_to_an_expanded_tensor() -> None:
+    error = first_error(fills, torch.zeros(1, 24).expand(8, 24))
+    assert type(error) is errors.TensorAccessError
+    assert "expanded" in error.message
+
+
+def test_unsupported_dtype() -> None:
+    error = first_error(fills, torch.zeros(8, 24, dtype=torch.complex64))
+    assert isinstance(error, TypeError)
+    assert ("x" in error.message and "c64" in error.message) or "complex" in error.message
+
+
+@pytest.mark.parametrize("name", ["tile", "zeros", "full", "arange", "dot", "static_range"])
+def test_device_functions_outside_a_kernel(name: str) -> None:
+    with pytest.raises(errors.OutsideKernelError, match=rf"wl\.{name} was called outside"):
+        getattr(wl, name)(1, 2)
+
+
+def test_source_that_cannot_be_read() -> None:
+    program = (
+        "import torch, wavetile, wavetile.language as wl\n"
+        "def k(x):\n  for r in wl.tile(x.size(0)):\n    x[r] = 1\n"
+        "try:\n  wavetile.kernel(k).bind(torch.zeros(4))\n"
+        "except wavetile.errors.SourceUnavailableError as error:\n  print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "define it in a file" in done.stdout
+
+
+class TestConfig:
+    def test_unknown_key(self) -> None:
+        with pytest.raises(errors.ConfigError, match="colour"):
+            wavetile.Config({"colour!": 3})
+
+    def test_dimension_that_the_kernel_does_not_have(self) -> None:
+        with pytest.raises(errors.ConfigError, match="its dimensions are rows, x_dim1"):
+            fills.bind(matrix(), config={"columns": 4})
+
+    def test_several_configs(self) -> None:
+        with pytest.raises(errors.ConfigError, match="several"):
+            wavetile.kernel(configs=[wavetile.Config(), wavetile.Config(waves=2)])
+
+    def test_wrong_stage(self) -> None:
+        with pytest.raises(errors.ConfigError, match="stages are tile, bound, final, llvm"):
+            fills.bind(matrix()).ir("ptx")
+
+    def test_dump_of_a_wrong_stage(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("WAVETILE_DUMP", "tile,ptx")
+        with pytest.raises(errors.ConfigError, match="no stage 'ptx'"):
+            fills.bind(matrix())
+
+
+def test_every_class_has_base_and_builtin() -> None:
+    for name, kind in vars(errors).items():
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            assert issubclass(kind, errors.WavetileError), name
+            assert kind.__doc__, name
+            builtins = [base for base in kind.__mro__ if base.__module__ == "builtins"]
+            assert kind is errors.WavetileError or builtins[0] is not Exception, name

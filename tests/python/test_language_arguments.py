@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""What device code reads: numbers, constants, closures, globals, helper functions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import wavetile
+import wavetile.language as wl
+
+SCALE = 3.0
+
+
+@wavetile.kernel
+def scale_and_shift(x: torch.Tensor, scale: float, shift: int, negate: bool) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0)):
+        sign = -1 if negate else 1
+        out[rows, :] = (x[rows, :] * scale + shift) * sign
+    return out
+
+
+@pytest.mark.parametrize("negate", [False, True])
+@pytest.mark.parametrize("shift", [0, 1, -5, 2**31 + 1])
+def test_numbers(shift: int, negate: bool) -> None:
+    x = torch.arange(35.0).reshape(5, 7)
+    expected = (x * 0.5 + shift) * (-1 if negate else 1)
+    assert torch.equal(scale_and_shift(x, 0.5, shift, negate), expected)
+
+
+@wavetile.kernel
+def by_global(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0)):
+        out[rows, :] = scaled(x[rows, :])
+    return out
+
+
+def scaled(v: Any) -> Any:
+    return v * SCALE
+
+
+def test_a_changed_global_compiles_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.arange(35.0).reshape(5, 7)
+    assert torch.equal(by_global(x), x * 3)
+    monkeypatch.setitem(globals(), "SCALE", 4.0)
+    assert torch.equal(by_global(x), x * 4)
+    monkeypatch.setitem(globals(), "scaled", lambda v: v + SCALE)
+    assert torch.equal(by_global(x), x + 4)
+
+
+def make_kernel(factor: float, function: Callable[[Any], Any]) -> wavetile.Kernel:
+    @wavetile.kernel
+    def kernel(x: torch.Tensor) -> torch.Tensor:
+        out = torch.empty_like(x)
+        for rows in wl.tile(x.size(0)):
+            out[rows, :] = function(x[rows, :]) * factor
+        return out
+
+    return kernel
+
+
+def increment(v: Any) -> Any:
+    return v + 1
+
+
+def test_closures() -> None:
+    x = torch.arange(35.0).reshape(5, 7)
+    assert torch.equal(make_kernel(2.0, increment)(x), (x + 1) * 2)
+    assert torch.equal(make_kernel(5.0, lambda v: v - 2)(x), (x - 2) * 5)
+
+
+@wavetile.kernel
+def choose(x: torch.Tensor, mode: wl.constexpr) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0)):
+        if mode == "double":
+            out[rows, :] = x[rows, :] * 2
+        elif mode is None:
+            out[rows, :] = 0
+        else:
+            out[rows, :] = x[rows, :] + mode
+    return out
+
+
+def test_constexpr() -> None:
+    x = torch.arange(35.0).reshape(5, 7)
+    assert torch.equal(choose(x, "double"), x * 2)
+    assert torch.equal(choose(x, None), x * 0)
+    assert torch.equal(choose(x, 5), x + 5)
+
+
+@wavetile.kernel
+def first_half(x: torch.Tensor) -> torch.Tensor:
+    m, n = x.size()
+    n = wl.specialize(n)
+    out = torch.empty_like(x)
+    for rows in wl.tile(m):
+        if n % 2 == 0:
+            out[rows, :] = x[rows, :] * 2
+        else:
+            out[rows, :] = x[rows, :] * 3
+    return out
+
+
+def test_specialize() -> None:
+    even, odd = torch.arange(40.0).reshape(5, 8), torch.arange(35.0).reshape(5, 7)
+    assert torch.equal(first_half(even), even * 2)
+    assert torch.equal(first_half(odd), odd * 3)
+
+
+@wavetile.kernel
+def blocks(x: torch.Tensor) -> torch.Tensor:
+    size = wl.register_block_size(4, 16)
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0), block_size=size):
+        out[rows, :] = x[rows, :] + 1
+    return out
+
+
+def test_register_block_size() -> None:
+    x = torch.arange(245.0).reshape(35, 7)
+    assert torch.equal(blocks(x), x + 1)
+    assert blocks.bind(x).configs()[0]["rows"] == 16
+
+
+def test_config_chooses_block_sizes() -> None:
+    x = torch.arange(245.0).reshape(35, 7)
+    bound = by_global.bind(x, config={"rows": 2})
+    assert bound.configs()[0]["rows"] == 2
+
+
+def test_keyword_and_default_arguments() -> None:
+    x = torch.arange(35.0).reshape(5, 7)
+    result = scale_and_shift(negate=False, shift=1, scale=2.0, x=x)
+    assert torch.equal(result, x * 2 + 1)
+
+
+def test_wrapper_keeps_host_code() -> None:
+    assert scale_and_shift.wrapper_source() == (
+        "def scale_and_shift(x: torch.Tensor, scale: float, shift: int, negate: bool)"
+        " -> torch.Tensor:\n"
+        "    out = torch.empty_like(x)\n"
+        "    _wavetile_region_0(x, negate, out, scale, shift)\n"
+        "    return out\n"
+    )
+
+
+def test_meta_tensors_compile_without_a_run() -> None:
+    x = torch.empty(5, 7, device="meta")
+    bound = scale_and_shift.bind(x, 2.0, 3, False)
+    assert bound.code_object()[:4] == b"\x7fELF"
+
+
+def test_kernel_keeps_name_and_docstring() -> None:
+    assert scale_and_shift.__name__ == "scale_and_shift"
+    assert repr(scale_and_shift) == "<wavetile kernel scale_and_shift>"

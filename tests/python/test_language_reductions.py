@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Reductions over rows: numbers against float64, dtypes and special values as in torch."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import wavetile
+import wavetile.language as wl
+from wavetile.testing import assert_close
+
+# Sizes one, around a vector and a wave, and a prime beyond them.
+SHAPES = [(1, 1), (3, 7), (2, 64), (5, 65), (37, 1009)]
+
+
+@wavetile.kernel
+def reduce_rows(function: wl.constexpr, x: torch.Tensor, out: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        out[rows] = function(x[rows, :])
+
+
+def total(v: Any) -> Any:
+    return v.sum(-1)
+
+
+def mean(v: Any) -> Any:
+    return torch.mean(v, dim=-1)
+
+
+def amax(v: Any) -> Any:
+    return torch.amax(v, dim=1)
+
+
+def amin(v: Any) -> Any:
+    return torch.amin(v, -1)
+
+
+def argmax(v: Any) -> Any:
+    return torch.argmax(v, dim=-1)
+
+
+def product(v: Any) -> Any:
+    return torch.prod(v, -1)
+
+
+def biased_variance(v: Any) -> Any:
+    return torch.var(v, dim=-1, correction=0)
+
+
+def check(function: Callable[..., Any], x: torch.Tensor, *, c: float = 2.0) -> None:
+    wanted = function(x)
+    out = torch.full(wanted.shape, 77, dtype=wanted.dtype)
+    reduce_rows(function, x, out)
+    if wanted.dtype.is_floating_point:
+        assert_close(out, function(x.double()), length=x.size(-1), c=c)
+    else:
+        assert torch.equal(out, wanted)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("function", [total, mean, amax, amin, argmax, biased_variance])
+def test_floats(
+    function: Callable[..., Any],
+    dtype: torch.dtype,
+    shape: tuple[int, int],
+    generator: torch.Generator,
+) -> None:
+    check(function, torch.randn(shape, generator=generator).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_product(dtype: torch.dtype, generator: torch.Generator) -> None:
+    x = 1 + torch.randn(5, 65, generator=generator) / 64
+    check(product, x.to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.bool])
+@pytest.mark.parametrize("function", [total, product])
+def test_integers(
+    function: Callable[..., Any], dtype: torch.dtype, generator: torch.Generator
+) -> None:
+    check(function, torch.randint(-3, 4, (5, 65), generator=generator).to(dtype))
+
+
+@pytest.mark.parametrize("function", [amax, amin, argmax, total])
+def test_nan_and_infinities(function: Callable[..., Any], generator: torch.Generator) -> None:
+    x = torch.randn(5, 65, generator=generator)
+    x[1, 64] = float("nan")
+    x[2, 3] = float("inf")
+    x[3, 64] = -float("inf")
+    x[4] = -float("inf")
+    check(function, x)
+
+
+def test_argmax_takes_the_first_of_equal_elements() -> None:
+    x = torch.zeros(3, 130)
+    x[1, 70:] = 1
+    x[2, 129] = 2
+    check(argmax, x)
+
+
+@wavetile.kernel
+def count(x: torch.Tensor, out: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        ones = wl.full([rows, x.size(1)], 1.0)
+        out[rows] = ones.sum(-1)
+
+
+@pytest.mark.parametrize("columns", [1, 7, 63, 64, 65, 1000])
+def test_elements_beyond_the_row_do_not_exist(columns: int) -> None:
+    out = torch.empty(5)
+    count(torch.empty(5, columns), out)
+    assert torch.equal(out, torch.full([5], float(columns)))
+
+
+@wavetile.kernel
+def softmax_function(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0)):
+        out[rows, :] = torch.softmax(x[rows, :], dim=-1)
+    return out
+
+
+@pytest.mark.parametrize("fast_math", [False, True])
+def test_softmax_of_infinities_and_nan(fast_math: bool, generator: torch.Generator) -> None:
+    kernel = wavetile.kernel(fast_math=fast_math)(softmax_function.source.function)
+    x = torch.randn(5, 65, generator=generator)
+    x[1] = -float("inf")
+    x[2, 5] = float("nan")
+    x[3, 7] = -float("inf")
+    assert_close(kernel(x), torch.softmax(x.double(), -1), length=65, c=2.0)
+
+
+@wavetile.kernel
+def columns(x: torch.Tensor, out: torch.Tensor) -> None:
+    for cols in wl.tile(x.size(1)):
+        out[cols] = x[:, cols].sum(0)
+
+
+def test_reduction_over_the_first_dimension(generator: torch.Generator) -> None:
+    x = torch.randn(67, 45, generator=generator)
+    out = torch.empty(45)
+    columns(x, out)
+    assert_close(out, x.double().sum(0), length=67, c=2.0)
