@@ -29,7 +29,7 @@ static std::string fileOf(void *address, const std::string &fallback) {
 
 Status HipLibrary::fill(void *handle, const std::string &path, HipLibrary &library) {
 #define WAVETILE_FIND(member, signature, symbol)                                                   \
-  library.member = reinterpret_cast<Function<signature>>(dlsym(handle, symbol));
+  library.member = reinterpret_cast<decltype(library.member)>(dlsym(handle, symbol));
   WAVETILE_HIP_FUNCTIONS(WAVETILE_FIND)
   WAVETILE_OPTIONAL_HIP_FUNCTIONS(WAVETILE_FIND)
 #undef WAVETILE_FIND

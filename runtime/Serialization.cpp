@@ -14,7 +14,6 @@
 
 #include <bit>
 #include <cstdio>
-#include <cstring>
 #include <type_traits>
 
 using namespace wavetile;
@@ -59,7 +58,7 @@ public:
     static_assert(std::is_arithmetic_v<T>);
     if (bytes.size() < sizeof(T))
       return fail();
-    std::memcpy(&value, bytes.data(), sizeof(T));
+    bytes.copy(reinterpret_cast<char *>(&value), sizeof(T));
     bytes.remove_prefix(sizeof(T));
   }
   template <typename T> void enumeration(T &value, T last) {
@@ -71,7 +70,7 @@ public:
   }
   void text(std::string &value) {
     uint64_t size = length();
-    value.assign(bytes.data(), size);
+    value = bytes.substr(0, size);
     bytes.remove_prefix(size);
   }
   template <typename T> void list(std::vector<T> &values) {

@@ -29,14 +29,14 @@ using namespace wavetile;
 
 namespace {
 
-enum TensorFlag : uint8_t { alignedFlag = 1, wideFlag = 2 };
+enum TensorFlag : uint8_t { AlignedFlag = 1, WideFlag = 2 };
 
 enum IntegerFlag : uint8_t {
-  zeroFlag = 1, // guarded to be 0
-  oneFlag = 2,  // guarded to be 1
-  divisibleFlag = 4,
-  wideIntegerFlag = 8, // does not fit 32 bits
-  boolFlag = 16,
+  ZeroFlag = 1, // guarded to be 0
+  OneFlag = 2,  // guarded to be 1
+  DivisibleFlag = 4,
+  WideIntegerFlag = 8, // does not fit 32 bits
+  BoolFlag = 16,
 };
 
 constexpr uint32_t vectorBytes = 16; // of the widest global access
@@ -137,7 +137,7 @@ static bool byteRangeOf(const TensorArgument &tensor, ByteRange &range) {
 
 void CallArguments::addTensorInteger(int64_t value, uint8_t flags) {
   integerList.push_back(value);
-  integerFlags.push_back(flags | (fitsInt32(value) ? 0 : wideIntegerFlag));
+  integerFlags.push_back(flags | (fitsInt32(value) ? 0 : WideIntegerFlag));
 }
 
 void CallArguments::addTensor(const TensorArgument &tensor) {
@@ -156,17 +156,17 @@ void CallArguments::addTensor(const TensorArgument &tensor) {
   for (int32_t dimension = 0; dimension < tensor.rank; ++dimension) {
     int64_t size = tensor.sizes[dimension];
     bool vectorised = tensor.strides[dimension] == 1;
-    addTensorInteger(size, (size == 1 ? oneFlag : 0) |
-                               (vectorised && size % vector == 0 ? divisibleFlag : 0));
+    addTensorInteger(size, (size == 1 ? OneFlag : 0) |
+                               (vectorised && size % vector == 0 ? DivisibleFlag : 0));
   }
   for (int32_t dimension = 0; dimension < tensor.rank; ++dimension) {
     int64_t stride = tensor.strides[dimension];
-    addTensorInteger(stride, (stride == 0 ? zeroFlag : 0) | (stride == 1 ? oneFlag : 0) |
-                                 (stride % vector == 0 ? divisibleFlag : 0));
+    addTensorInteger(stride, (stride == 0 ? ZeroFlag : 0) | (stride == 1 ? OneFlag : 0) |
+                                 (stride % vector == 0 ? DivisibleFlag : 0));
     wide |= !fitsInt32(tensor.sizes[dimension]) || !fitsInt32(stride);
   }
   assert(tensor.rank <= std::numeric_limits<uint8_t>::max());
-  auto flags = static_cast<uint8_t>((aligned ? alignedFlag : 0) | (wide ? wideFlag : 0));
+  auto flags = static_cast<uint8_t>((aligned ? AlignedFlag : 0) | (wide ? WideFlag : 0));
   parameters.push_back(
       {ParameterKind::Tensor, 0, tensor.type, static_cast<uint8_t>(tensor.rank), flags});
 }
@@ -174,14 +174,14 @@ void CallArguments::addTensor(const TensorArgument &tensor) {
 void CallArguments::addInteger(int64_t value) {
   parameters.push_back({ParameterKind::Integer});
   scalarList.push_back(value);
-  scalarFlags.push_back((value % vectorBytes == 0 ? divisibleFlag : 0) |
-                        (fitsInt32(value) ? 0 : wideIntegerFlag));
+  scalarFlags.push_back((value % vectorBytes == 0 ? DivisibleFlag : 0) |
+                        (fitsInt32(value) ? 0 : WideIntegerFlag));
 }
 
 void CallArguments::addBool(bool value) {
   parameters.push_back({ParameterKind::Bool});
   scalarList.push_back(value);
-  scalarFlags.push_back(boolFlag);
+  scalarFlags.push_back(BoolFlag);
 }
 
 void CallArguments::addFloat(double value) {
@@ -232,7 +232,7 @@ char *CallArguments::putIntegers(char *position) {
   for (size_t index = 0; index < integerList.size(); ++index) {
     uint8_t flags = integerFlags[index];
     position = put(position, flags);
-    if (flags & (zeroFlag | oneFlag | boolFlag))
+    if (flags & (ZeroFlag | OneFlag | BoolFlag))
       continue;
     int64_t value = integerList[index];
     size_t place = 0;
@@ -291,7 +291,7 @@ public:
   template <typename T> T number() {
     T value;
     assert(bytes.size() >= sizeof(T));
-    std::memcpy(&value, bytes.data(), sizeof(T));
+    bytes.copy(reinterpret_cast<char *>(&value), sizeof(T));
     bytes.remove_prefix(sizeof(T));
     return value;
   }
@@ -310,15 +310,15 @@ static IntegerFacts readInteger(KeyReader &reader, uint32_t index) {
   IntegerFacts facts;
   auto flags = reader.number<uint8_t>();
   facts.representative = index;
-  facts.isBool = flags & boolFlag;
-  facts.fitsInt32 = !(flags & wideIntegerFlag);
-  if (flags & zeroFlag)
+  facts.isBool = flags & BoolFlag;
+  facts.fitsInt32 = !(flags & WideIntegerFlag);
+  if (flags & ZeroFlag)
     facts.constant = 0;
-  else if (flags & oneFlag)
+  else if (flags & OneFlag)
     facts.constant = 1;
   else if (!facts.isBool)
     facts.representative = reader.number<uint16_t>();
-  if (flags & divisibleFlag)
+  if (flags & DivisibleFlag)
     facts.divisor = vectorBytes; // of a tensor's integers: see decode
   return facts;
 }
@@ -341,8 +341,8 @@ Specialisation Specialisation::decode(std::string_view key) {
       tensor.type.lanes = reader.number<uint16_t>();
       tensor.rank = reader.number<uint8_t>();
       auto flags = reader.number<uint8_t>();
-      tensor.aligned = flags & alignedFlag;
-      tensor.wide = flags & wideFlag;
+      tensor.aligned = flags & AlignedFlag;
+      tensor.wide = flags & WideFlag;
       tensor.firstInteger = integers;
       integers += 2 * tensor.rank;
       parameter.index = static_cast<uint32_t>(result.tensors.size());

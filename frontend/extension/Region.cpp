@@ -286,7 +286,7 @@ void Region::call(Values values) {
   launch(*kernel, device, stream, arguments, prepared);
 }
 
-void Region::run(std::shared_ptr<CompiledKernel> kernel, Values values) {
+void Region::run(const std::shared_ptr<CompiledKernel> &kernel, Values values) {
   CallArguments arguments;
   Placement placement;
   read(values, arguments, placement, nullptr);

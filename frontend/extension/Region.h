@@ -58,7 +58,7 @@ public:
   /// Launches what serves these values, after compiling it if need be.
   void call(Values values);
   /// Launches exactly this kernel.
-  void run(std::shared_ptr<CompiledKernel> kernel, Values values);
+  void run(const std::shared_ptr<CompiledKernel> &kernel, Values values);
 
   std::shared_ptr<SpecialisationView> specialise(Values values);
   std::vector<int64_t> integers(Values values);

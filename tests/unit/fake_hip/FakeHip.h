@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WAVETILE_TESTS_UNIT_FAKEHIP_H
-#define WAVETILE_TESTS_UNIT_FAKEHIP_H
+#ifndef WAVETILE_TESTS_UNIT_FAKE_HIP_FAKEHIP_H
+#define WAVETILE_TESTS_UNIT_FAKE_HIP_FAKEHIP_H
 
 #include <cstddef>
 #include <dlfcn.h>
@@ -48,4 +48,4 @@ inline FakeHip &fakeSoftwareDevice() {
 
 } // namespace wavetile
 
-#endif // WAVETILE_TESTS_UNIT_FAKEHIP_H
+#endif // WAVETILE_TESTS_UNIT_FAKE_HIP_FAKEHIP_H
