@@ -134,7 +134,7 @@ private:
 
 llvm::Expected<std::vector<DecodedKernel>>
 wavetile::rocm::decodeKernels(llvm::ArrayRef<uint8_t> codeObject, const Target &target) {
-  auto elf = ElfKernels::parse(codeObject);
+  auto elf = ElfKernels::parse(codeObject, target);
   if (!elf)
     return elf.takeError();
   Decoder decoder(target);

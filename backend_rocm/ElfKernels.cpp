@@ -14,6 +14,7 @@
 #include "llvm/Support/AMDHSAKernelDescriptor.h"
 
 #include <cstring>
+#include <optional>
 
 using namespace wavetile::rocm;
 using llvm::object::ELF64LEFile;
@@ -96,7 +97,8 @@ struct Symbol {
 
 } // namespace
 
-llvm::Expected<ElfKernels> ElfKernels::parse(llvm::ArrayRef<uint8_t> codeObject) {
+llvm::Expected<ElfKernels> ElfKernels::parse(llvm::ArrayRef<uint8_t> codeObject,
+                                             const Target &target) {
   llvm::StringRef text(reinterpret_cast<const char *>(codeObject.data()), codeObject.size());
   auto object = ELF64LEObjectFile::create(llvm::MemoryBufferRef(text, "code object"));
   if (!object)
@@ -106,6 +108,10 @@ llvm::Expected<ElfKernels> ElfKernels::parse(llvm::ArrayRef<uint8_t> codeObject)
   const ELF64LEFile &file = result.file->getELFFile();
   if (file.getHeader().e_machine != llvm::ELF::EM_AMDGPU)
     return malformed("another machine's");
+  std::optional<llvm::StringRef> builtFor = result.file->tryGetCPUName();
+  if (builtFor != target.name())
+    return llvm::createStringError("a code object for " + builtFor.value_or("no known GPU") +
+                                   ", not for " + target.name());
   auto metadata = readMetadata(file);
   if (!metadata)
     return metadata.takeError();

@@ -13,6 +13,8 @@
 #ifndef WAVETILE_BACKEND_ROCM_ELFKERNELS_H
 #define WAVETILE_BACKEND_ROCM_ELFKERNELS_H
 
+#include "backend_rocm/Targets.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/Error.h"
@@ -36,7 +38,8 @@ struct ElfKernel {
 
 class ElfKernels {
 public:
-  static llvm::Expected<ElfKernels> parse(llvm::ArrayRef<uint8_t> codeObject);
+  /// Fails if the bytes are no code object for `target`.
+  static llvm::Expected<ElfKernels> parse(llvm::ArrayRef<uint8_t> codeObject, const Target &target);
 
   const llvm::object::ELF64LEObjectFile &object() const { return *file; }
   /// In order of address.

@@ -9,8 +9,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/CallingConv.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 
@@ -54,21 +52,6 @@ bool isRead(const llvm::Module &module, llvm::Intrinsic::ID intrinsic) {
     return false;
   const llvm::Function *reader = llvm::Intrinsic::getDeclarationIfExists(&module, intrinsic);
   return reader && !reader->use_empty();
-}
-
-/// Could a function need accumulator registers? Nothing but matrix instructions
-/// and inline assembly does.
-bool mayUseAccumulators(const llvm::Function &function) {
-  for (const llvm::Instruction &instruction : llvm::instructions(function)) {
-    const auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-    if (!call)
-      continue;
-    const llvm::Function *callee = call->getCalledFunction();
-    if (!callee || !callee->isIntrinsic() || callee->getName().starts_with("llvm.amdgcn.mfma") ||
-        callee->getName().starts_with("llvm.amdgcn.smfmac"))
-      return true;
-  }
-  return false;
 }
 
 /// Marks the leading arguments that fit. LLVM counts registers itself and stops
@@ -120,10 +103,10 @@ llvm::Error wavetile::rocm::setKernelAttributes(llvm::Module &module, const Targ
     function.addFnAttr("uniform-work-group-size", "true");
     if (!readsImplicit)
       function.addFnAttr("amdgpu-implicitarg-num-bytes", "0");
-    // Without this LLVM gives half of a wave's share of the registers to
-    // accumulators that nothing uses, as soon as a kernel states its occupancy.
-    if (target.registers().accumulators > 0 && !function.hasFnAttribute("amdgpu-agpr-alloc") &&
-        !mayUseAccumulators(function))
+    // Without this LLVM reserves half of a wave's share of the registers for
+    // accumulators and copies matrix results into and out of them; with it they
+    // only hold what other registers cannot.
+    if (target.registers().accumulators > 0 && !function.hasFnAttribute("amdgpu-agpr-alloc"))
       function.addFnAttr("amdgpu-agpr-alloc", "0");
     function.setLinkage(llvm::GlobalValue::ExternalLinkage);
     function.setVisibility(llvm::GlobalValue::ProtectedVisibility);

@@ -7,6 +7,8 @@
 
 #include "backend_rocm/OptimisationPipeline.h"
 
+#include "backend_rocm/SourceLocations.h"
+
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/Module.h"
@@ -72,4 +74,5 @@ void wavetile::rocm::runOptimisationPipeline(llvm::Module &module, llvm::TargetM
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(functionPipeline(mayHaveLoops(module))));
   passes.run(module, moduleAnalyses);
+  completeSourceLocations(module);
 }

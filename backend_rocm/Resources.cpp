@@ -57,7 +57,7 @@ unsigned occupancy(const KernelResources &resources, const Target &target, unsig
 llvm::Expected<std::vector<KernelResources>>
 wavetile::rocm::resources(llvm::ArrayRef<uint8_t> codeObject, const Target &target,
                           unsigned dynamicLdsBytes) {
-  auto elf = ElfKernels::parse(codeObject);
+  auto elf = ElfKernels::parse(codeObject, target);
   if (!elf)
     return elf.takeError();
   auto decoded = decodeKernels(codeObject, target);
