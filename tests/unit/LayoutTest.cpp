@@ -61,6 +61,17 @@ TEST_F(LayoutTest, TheExampleOfTheHeader) {
       EXPECT_EQ(swizzle.offset({row, column}), 4 * row + (column ^ row));
 }
 
+TEST_F(LayoutTest, TheTableOfThePage) {
+  Layout layout = cantFail(Layout::parse(
+      "register=[[0, 1], [0, 2], [8, 0]], lane=[[0, 4], [0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], "
+      "wave=[[4, 0]], shape=[16, 192]"));
+  EXPECT_EQ(layout.coordinates(0, 0, 0), Coordinates({0, 0}));
+  EXPECT_EQ(layout.coordinates(3, 0, 0), Coordinates({0, 3}));
+  EXPECT_EQ(layout.coordinates(5, 0, 0), Coordinates({8, 1}));
+  EXPECT_EQ(layout.coordinates(3, 17, 1), Coordinates({5, 7}));
+  EXPECT_EQ(layout.coordinates(8, 0, 0), Coordinates({0, 64}));
+}
+
 TEST_F(LayoutTest, CoordinatesAreXorOfBasesPlusRepetitions) {
   Random random = seededRandom();
   for (unsigned trial = 0; trial < 50; ++trial) {
