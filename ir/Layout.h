@@ -42,8 +42,8 @@
 // with repetitions enumerated row-major, the last dimension fastest, unless a layout names another
 // order (a transpose keeps the registers, so it permutes the order). Powers of two in a requested
 // repetition count always go into the atom: 12 repetitions become 2 more register bits and 3
-// repetitions. A tile of the shape above, with 4 registers, times 3 has 12 registers a lane:
-// register 6 is repetition 1, atom register 2.
+// repetitions. If a lane has 8 registers of the atom of [16, 64], it has 24 of the tile of
+// [16, 192]; register 10 is register 2 of repetition 1, 64 columns further on.
 //
 // A register layout covers its tile: every element has an owner. An LDS layout is a bijection
 // between offsets and elements. LDS layouts may have *padding* (after every `interval` elements,
