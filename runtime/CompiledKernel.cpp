@@ -17,11 +17,10 @@ CompiledKernel::~CompiledKernel() {
     const HipLibrary &hip = loaded->device->hip();
     std::lock_guard lock(loaded->device->mutex);
     CurrentDevice current(*loaded->device);
-    // Unloading does not wait for kernels that still run. Nobody is left to tell if HIP refuses:
-    // what can still be given back is.
+    // Unloading does not wait for kernels that still run.
     if (Status status = current.enter(); !status)
-      (void)hip.deviceSynchronize();
-    (void)hip.moduleUnload(loaded->module);
+      hip.ignore(hip.deviceSynchronize());
+    hip.ignore(hip.moduleUnload(loaded->module));
   }
 }
 
@@ -74,7 +73,7 @@ Status CompiledKernel::load(const std::shared_ptr<Device> &device, const Loaded 
   if (HipError error = hip.moduleLoadData(&fresh->module, code.data()))
     return hip.errorWithReport(error, "hipModuleLoadData on " + device->str());
   if (Status status = resolve(*fresh)) {
-    (void)hip.moduleUnload(fresh->module);
+    hip.ignore(hip.moduleUnload(fresh->module));
     return status;
   }
   loaded = modules.emplace_back(std::move(fresh)).get();

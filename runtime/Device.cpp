@@ -63,7 +63,7 @@ Status CurrentDevice::enter() {
 
 CurrentDevice::~CurrentDevice() {
   if (former >= 0)
-    (void)device.hip().setDevice(former);
+    device.hip().ignore(device.hip().setDevice(former));
 }
 
 //===----------------------------------------------------------------------===//

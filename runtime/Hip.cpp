@@ -74,6 +74,7 @@ Status HipLibrary::openLoaded(HipLibrary &library, bool &found) {
 }
 
 static ErrorInfo describe(const HipLibrary &hip, HipError error, const std::string &what) {
+  (void)hip.getLastError();
   const char *name = hip.getErrorName(error);
   const char *text = hip.getErrorString(error);
   ErrorInfo info{ErrorKind::Device, what, name ? name : "", {}};

@@ -55,6 +55,7 @@ inline void *const hipLaunchParameterEnd = reinterpret_cast<void *>(3);
 #define WAVETILE_HIP_FUNCTIONS(X)                                                                  \
   X(getErrorName, const char *(HipError), "hipGetErrorName")                                       \
   X(getErrorString, const char *(HipError), "hipGetErrorString")                                   \
+  X(getLastError, HipError(), "hipGetLastError")                                                   \
   X(getDeviceCount, HipError(int *), "hipGetDeviceCount")                                          \
   X(getDevice, HipError(int *), "hipGetDevice")                                                    \
   X(setDevice, HipError(int), "hipSetDevice")                                                      \
@@ -99,6 +100,9 @@ public:
   const std::string &path() const { return file; }
   bool isSoftwareDevice() const { return lastReport != nullptr; }
 
+  // An error of a call is HIP's "last error" too, which others in the process look at: PyTorch
+  // would blame its next kernel. Each of these takes it away.
+
   /// "what: hipErrorName: explanation".
   Status error(HipError error, const std::string &what) const;
   Status check(HipError result, const char *what) const {
@@ -106,6 +110,11 @@ public:
   }
   /// The same for calls that load or run code: with the software device's report of what it found.
   Status errorWithReport(HipError error, const std::string &what) const;
+  /// For calls that clean up, when nobody is left to be told.
+  void ignore(HipError result) const {
+    if (result != 0)
+      (void)getLastError();
+  }
 
 private:
   static Status fill(void *handle, const std::string &path, HipLibrary &library);

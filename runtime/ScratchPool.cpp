@@ -12,13 +12,12 @@
 using namespace wavetile;
 
 ScratchPool::~ScratchPool() {
-  // Nobody is left to tell if HIP refuses.
   for (const PerStream &entry : streams)
     for (const Buffer &buffer : entry.slots)
       if (buffer.pointer)
-        (void)hip.release(buffer.pointer);
+        hip.ignore(hip.release(buffer.pointer));
   for (const Buffer &buffer : retired)
-    (void)hip.release(buffer.pointer);
+    hip.ignore(hip.release(buffer.pointer));
 }
 
 std::vector<ScratchPool::Buffer> &ScratchPool::slotsOf(HipStream stream) {
@@ -63,7 +62,7 @@ void ScratchPool::finish(HipStream stream) {
   std::vector<Buffer> &slots = slotsOf(stream);
   for (const Buffer &buffer : slots)
     if (buffer.pointer)
-      (void)hip.release(buffer.pointer);
+      hip.ignore(hip.release(buffer.pointer));
   slots.clear();
 }
 

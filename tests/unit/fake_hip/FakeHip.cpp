@@ -7,8 +7,9 @@
 //
 // Built twice: as a GPU, and with FAKE_SOFTWARE_DEVICE as the software device. It
 // runs nothing. It writes each call into a log, keeps what is allocated and loaded
-// so that a leak shows, and returns hipErrorOutOfMemory from the call that a test
-// chose. A module's "code" is the list of its kernels, separated by commas.
+// and the last error, so that what is left behind shows, and returns
+// hipErrorOutOfMemory from the call that a test chose. A module's "code" is the
+// list of its kernels, separated by commas.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +20,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace wavetile;
@@ -27,8 +29,11 @@ using namespace wavetile;
 
 namespace {
 
+constexpr HipError outOfMemory = 2;
+
 struct State {
   std::string log;
+  HipError lastError = 0;
   int untilFailure = 0; // 1: the next call that can fail does
   int deviceCount = 2;
   int current = 0;
@@ -41,12 +46,13 @@ struct State {
 
 State state;
 
-constexpr HipError outOfMemory = 2;
-
 /// Logs the call, and says whether it is the one to fail.
 bool failing(const std::string &call) {
   state.log += call + "\n";
-  return state.untilFailure > 0 && --state.untilFailure == 0;
+  bool fails = state.untilFailure > 0 && --state.untilFailure == 0;
+  if (fails)
+    state.lastError = outOfMemory;
+  return fails;
 }
 
 } // namespace
@@ -66,7 +72,8 @@ EXPORT void fakeFailCall(int number) { state.untilFailure = number; }
 EXPORT void fakeSetCapturing(bool capturing) { state.capturing = capturing; }
 EXPORT const char *fakeLog() { return state.log.c_str(); }
 EXPORT size_t fakeOutstanding() {
-  return state.allocations.size() + state.modules.size() + state.ranges.size();
+  return (state.lastError != 0) + state.allocations.size() + state.modules.size() +
+         state.ranges.size();
 }
 
 //===----------------------------------------------------------------------===//
@@ -79,6 +86,7 @@ EXPORT const char *hipGetErrorName(HipError error) {
 EXPORT const char *hipGetErrorString(HipError error) {
   return error == outOfMemory ? "out of memory" : "not found";
 }
+EXPORT HipError hipGetLastError() { return std::exchange(state.lastError, 0); }
 EXPORT HipError hipGetDeviceCount(int *count) {
   if (failing("hipGetDeviceCount"))
     return outOfMemory;
@@ -148,7 +156,7 @@ EXPORT HipError hipModuleGetFunction(HipFunction *function, HipModule module, co
   if (failing(std::string("hipModuleGetFunction ") + name))
     return outOfMemory;
   if (static_cast<std::string *>(module)->find("," + std::string(name) + ",") == std::string::npos)
-    return 500; // hipErrorNotFound
+    return state.lastError = 500; // hipErrorNotFound
   state.functions.push_back(name);
   *function = reinterpret_cast<void *>(state.functions.size());
   return 0;
