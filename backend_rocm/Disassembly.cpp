@@ -124,9 +124,24 @@ public:
       instruction.file = entry->second;
       instruction.line = info->Line;
     }
+    fillGaps(kernel.instructions);
   }
 
 private:
+  /// What LLVM makes while it generates code has no line: loads of arguments,
+  /// padding before a loop. It serves what follows.
+  static void fillGaps(llvm::MutableArrayRef<DecodedInstruction> instructions) {
+    const DecodedInstruction *next = nullptr;
+    for (DecodedInstruction &instruction : llvm::reverse(instructions)) {
+      if (instruction.line == 0 && next) {
+        instruction.file = next->file;
+        instruction.line = next->line;
+      }
+      if (instruction.line)
+        next = &instruction;
+    }
+  }
+
   std::unique_ptr<llvm::DWARFContext> context;
 };
 

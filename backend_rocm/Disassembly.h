@@ -34,7 +34,8 @@ struct DecodedInstruction {
   std::string mnemonic; // with its encoding suffix, "v_add_f32_e32"
   std::string operands; // as LLVM prints them
   std::optional<uint64_t> branchTarget;
-  /// The source position, or line 0 if there is none. `file` is an index into
+  /// The source position; that of the next instruction that has one if the line
+  /// table names none, and line 0 without a line table. `file` is an index into
   /// the kernel's `files`.
   unsigned file = 0;
   unsigned line = 0;
