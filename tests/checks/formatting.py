@@ -21,9 +21,11 @@ def _run(*command: str) -> list[str]:
 
 def check() -> list[str]:
     cpp = [sources.relative(path) for path in sources.files(*sources.CPP)]
+    changes = _run(CLANG_FORMAT, "--dry-run", "--Werror", "--ferror-limit=1", *cpp)
+    unformatted = {line.split(":")[0] for line in changes if ": error: code should be" in line}
     return [
-        *(_run(CLANG_FORMAT, "--dry-run", "--Werror", *cpp) if cpp else []),
-        *_run("ruff", "format", "--quiet", "--diff", "."),
+        *(f"{name}: run ./dev format" for name in sorted(unformatted)),
+        *_run("ruff", "format", "--quiet", "--check", "."),
         *_run("ruff", "check", "--quiet", "."),
     ]
 
@@ -32,7 +34,7 @@ def fix() -> list[str]:
     file_headers.fix()
     cpp = [sources.relative(path) for path in sources.files(*sources.CPP)]
     return [
-        *(_run(CLANG_FORMAT, "-i", *cpp) if cpp else []),
+        *_run(CLANG_FORMAT, "-i", *cpp),
         *_run("ruff", "check", "--quiet", "--fix", "."),
         *_run("ruff", "format", "--quiet", "."),
     ]
