@@ -34,10 +34,12 @@ def _dialect() -> str:
 
 def _passes() -> str:
     parts = ["# Passes\n\n`wavetile-opt` runs each by the name that heads its section.\n"]
-    for definitions in sources.files(".td"):
-        if re.search(r": (Interface)?Pass<", definitions.read_text()):
-            parts.append(f"\nDeclared in `{sources.relative(definitions)}`:\n\n")
-            parts.append(_tblgen(definitions, "-gen-pass-doc").replace("###", "##"))
+    # Those of passes/ first, then a backend's.
+    for definitions in sorted(
+        sources.files("Passes.td"), key=lambda path: "passes" not in path.parts
+    ):
+        parts.append(f"\nDeclared in `{sources.relative(definitions)}`:\n\n")
+        parts.append(_tblgen(definitions, "-gen-pass-doc").replace("###", "##"))
     return "".join(parts)
 
 
