@@ -7,6 +7,9 @@
 
 #include "runtime/emulator/MemoryMap.h"
 
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -18,6 +21,10 @@ using namespace wavetile::device;
 
 /// Identifiers of mappings are their index with this bit set; they need no entry in `names`.
 static constexpr uint32_t mappingBit = 0x80000000u;
+
+static constexpr uint64_t pageSize = 4096;
+/// Pages that are asked for at once when a mapping is looked at again.
+static constexpr unsigned windowPages = 16;
 
 /// Bytes between `address` and the range; 0 inside.
 static uint64_t distance(uint64_t begin, uint64_t end, uint64_t address) {
@@ -95,15 +102,43 @@ std::optional<Allocation> MemoryMap::findAnnounced(uint64_t address) const {
   return found ? std::optional(run) : std::nullopt;
 }
 
-std::optional<Allocation> MemoryMap::findMapping(uint64_t address) const {
-  std::lock_guard lock(mappingMutex);
-  readMappingsIfStale();
+/// Asks the kernel, without touching the memory, whether every page of [begin, end) can be read.
+static bool isReadable(uint64_t begin, uint64_t end) {
+  char bytes[windowPages];
+  iovec local = {bytes, 0}, remote[windowPages];
+  unsigned pages = 0;
+  for (uint64_t page = begin / pageSize * pageSize; page < end; page += pageSize)
+    remote[pages++] = {reinterpret_cast<void *>(std::max(page, begin)), 1};
+  local.iov_len = pages;
+  return process_vm_readv(getpid(), &local, 1, remote, pages, 0) == static_cast<ssize_t>(pages);
+}
+
+const Allocation *MemoryMap::lookUpMapping(uint64_t address) const {
   auto after = std::upper_bound(
       mappings.begin(), mappings.end(), address,
       [](uint64_t value, const Allocation &mapping) { return value < mapping.begin; });
   if (after == mappings.begin() || !std::prev(after)->contains(address, 1))
-    return std::nullopt;
-  return *std::prev(after);
+    return nullptr;
+  return &*std::prev(after);
+}
+
+std::optional<Allocation> MemoryMap::findMapping(uint64_t address) const {
+  std::lock_guard lock(mappingMutex);
+  if (!mappingsFresh) {
+    // Reading the mappings takes a millisecond in a big process. What was known before still holds
+    // for the pages that the kernel lets us read.
+    if (const Allocation *known = lookUpMapping(address)) {
+      constexpr uint64_t window = windowPages * pageSize;
+      Allocation part = *known;
+      part.begin = std::max(part.begin, address / window * window);
+      part.end = std::min(part.end, (address / window + 1) * window);
+      if (isReadable(part.begin, part.end))
+        return part;
+    }
+    readMappingsIfStale();
+  }
+  const Allocation *mapping = lookUpMapping(address);
+  return mapping ? std::optional(*mapping) : std::nullopt;
 }
 
 bool MemoryMap::isMapped(uint64_t begin, uint64_t bytes) const {

@@ -140,6 +140,8 @@ private:
 
   std::optional<Allocation> findAnnounced(uint64_t address) const;
   std::optional<Allocation> findMapping(uint64_t address) const;
+  /// The entry of `mappings` around `address`, or null.
+  const Allocation *lookUpMapping(uint64_t address) const;
   void readMappingsIfStale() const;
   void changed() { currentGeneration.fetch_add(1, std::memory_order_acq_rel); }
 
