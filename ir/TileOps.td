@@ -74,14 +74,15 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, S
   }];
 }
 
-def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, HasParent<"KernelOp">]> {
-  let summary = "ends a kernel";
+def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, ParentOneOf<["KernelOp", "ProgramOp"]>]> {
+  let summary = "ends a kernel or program";
   let description = [{ Example: `tile.return` }];
   let assemblyFormat = "attr-dict";
 }
 
 def Tile_ParallelOp : Tile_Op<"parallel", [SingleBlockImplicitTerminator<"YieldOp">,
-                                           HasParent<"KernelOp">, RecursiveMemoryEffects]> {
+                                           SameVariadicOperandSize, HasParent<"KernelOp">,
+                                           RecursiveMemoryEffects]> {
   let summary = "a top-level loop: blocks of an iteration space, in no order";
   let description = [{
     Covers `lower` to `upper` in each dimension by blocks of that dimension's block
@@ -106,7 +107,6 @@ def Tile_ParallelOp : Tile_Op<"parallel", [SingleBlockImplicitTerminator<"YieldO
     `(` $lower `)` `to` `(` $upper `)` `dims` $dims (`block_sizes` $block_sizes^)?
     (`waves` $waves^)? attr-dict-with-keyword $body
   }];
-  let traits = [SameVariadicOperandSize];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     unsigned getNumDims() { return getDims().size(); }
@@ -119,7 +119,7 @@ def Tile_ParallelOp : Tile_Op<"parallel", [SingleBlockImplicitTerminator<"YieldO
 }
 
 def Tile_ForOp : Tile_Op<"for", [SingleBlockImplicitTerminator<"YieldOp">,
-                                 AttrSizedOperandSegments, RecursiveMemoryEffects]> {
+                                 AllTypesMatch<["inits", "results"]>, RecursiveMemoryEffects]> {
   let summary = "a loop over the blocks of one dimension, in order, inside a block";
   let description = [{
     The body's arguments are the begin and the extent of the step, then the carried
@@ -144,7 +144,6 @@ def Tile_ForOp : Tile_Op<"for", [SingleBlockImplicitTerminator<"YieldOp">,
     `(` $lower `)` `to` `(` $upper `)` `dim` $dim (`block_size` $block_size^)?
     (`full` $full^)? (`carries` `(` $inits^ `)` `:` type($results))? attr-dict-with-keyword $body
   }];
-  let traits = [AllTypesMatch<["inits", "results"]>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::BlockArgument getBegin() { return getBody().getArgument(0); }
@@ -159,7 +158,7 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let description = [{ Example: `tile.yield %next : tensor<4xf32>` }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ (void)odsState; }]>];
 }
 
 def Tile_GuardOp : Tile_Op<"guard", [HasParent<"KernelOp">]> {
@@ -177,6 +176,59 @@ def Tile_BlockSizeOp : Tile_Op<"block_size", [Pure]> {
   let summary = "the block size of a named dimension";
   let description = [{ Replaced by a constant at bind. Example: `tile.block_size "rows"` }];
   let arguments = (ins StrAttr:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$dim attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Launch plans (made by tile-plan)
+//===----------------------------------------------------------------------===//
+
+def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface, Symbol,
+                                         SingleBlock]> {
+  let summary = "the code of one GPU kernel: what one workgroup does";
+  let description = [{
+    Made by `tile-plan` from one top-level loop. `waves` waves work on one block;
+    `tile.block_id` says on which. Argument attributes are those of `tile.kernel`
+    (without `tile.binding`).
+
+    Example: `tile.program @scale_1f0c2a3b(%x: !tile.pointer<f32>, %n: index) attributes {waves = 4 : i64} { ... }`
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs,
+                       I64Attr:$waves, UnitAttr:$wide_offsets, UnitAttr:$disjoint);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return {}; }
+  }];
+}
+
+def Tile_LaunchOp : Tile_Op<"launch", [HasParent<"KernelOp">, AttrSizedOperandSegments]> {
+  let summary = "runs a program on each block of a grid";
+  let description = [{
+    `grid` is the number of blocks in each of up to three dimensions; an empty grid
+    runs nothing.
+
+    Example: `tile.launch @scale_1f0c2a3b grid(%blocks) arguments(%x, %n) : !tile.pointer<f32>, index`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$program, Variadic<Index>:$grid,
+                       Variadic<AnyType>:$arguments);
+  let assemblyFormat = [{
+    $program `grid` `(` $grid `)` `arguments` `(` $arguments `)` attr-dict `:` type($arguments)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_BlockIdOp : Tile_Op<"block_id", [Pure]> {
+  let summary = "the number of this block in one dimension of the grid";
+  let description = [{ Example: `tile.block_id 0` }];
+  let arguments = (ins I64Attr:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$dim attr-dict";
 }
@@ -210,12 +262,11 @@ def Tile_ScratchOp : Tile_Op<"scratch", [HasParent<"KernelOp">,
     Its contents are undefined until stored. Two scratch buffers never overlap, nor
     does one overlap an argument.
 
-    Example: `%s = tile.scratch (%m, %c64) : !tile.view<2 x f32>`
+    Example: `%s = tile.scratch (%m, %c64) : !tile.pointer<f32>`
   }];
   let arguments = (ins Variadic<Index>:$sizes);
-  let results = (outs Tile_ViewType:$result);
+  let results = (outs Tile_PointerType:$result);
   let assemblyFormat = "`(` $sizes `)` attr-dict `:` type($result)";
-  let hasVerifier = 1;
 }
 
 def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,

@@ -84,7 +84,8 @@ def Tile_LayoutAttr : Tile_Attr<"Layout", "layout"> {
 
     Example: `#tile.layout<"...">`
   }];
-  let parameters = (ins "::wavetile::Layout":$layout);
+  let parameters = (ins AttrParameter<"::wavetile::Layout", "the layout",
+                                      "const ::wavetile::Layout &">:$layout);
   let hasCustomAssemblyFormat = 1;
 }
 
