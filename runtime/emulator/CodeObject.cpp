@@ -55,7 +55,8 @@ struct CodeObject::DebugInfo {
 /// Fills a CodeObject, step by step.
 class CodeObjectReader {
 public:
-  CodeObjectReader(CodeObject &object, ELFFile<ELF64LE> elf) : object(object), elf(std::move(elf)) {}
+  CodeObjectReader(CodeObject &object, ELFFile<ELF64LE> elf)
+      : object(object), elf(std::move(elf)) {}
 
   Error read(StringRef processor);
 
@@ -196,8 +197,8 @@ Error CodeObjectReader::loadSegments() {
 
   auto image = std::make_unique<CodeObject::Image>();
   image->bytes = alignTo(end + pageSize, pageSize);
-  void *data = mmap(nullptr, image->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                    0);
+  void *data =
+      mmap(nullptr, image->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED)
     return createStringError(std::errc::not_enough_memory,
                              "no memory for %llu bytes of code object",
@@ -370,8 +371,8 @@ Expected<KernelInfo> CodeObjectReader::readKernel(KernelMetadata metadata) {
     kernel.descriptor.kernargSize = metadataKernargSize;
   if (kernel.descriptor.kernargSize < metadataKernargSize)
     return fault("kernel '" + kernel.name + "' needs " + Twine(metadataKernargSize) +
-                 " bytes of arguments by its metadata but " +
-                 Twine(kernel.descriptor.kernargSize) + " by its descriptor");
+                 " bytes of arguments by its metadata but " + Twine(kernel.descriptor.kernargSize) +
+                 " by its descriptor");
 
   kernel.codeBegin = symbol->address + raw.kernel_code_entry_byte_offset;
   uint64_t textBegin = reinterpret_cast<uint64_t>(object.textBytes.data());
@@ -443,8 +444,8 @@ KernelDescriptor CodeObjectReader::takeApart(const amdhsa::kernel_descriptor_t &
   uint32_t granule = unifiedRegisterFile || d.wave32 ? 8 : 4;
   d.vgprCount = (granules + 1) * granule;
   if (unifiedRegisterFile)
-    d.accumOffset = 4 * (1 + AMDHSA_BITS_GET(raw.compute_pgm_rsrc3,
-                                             COMPUTE_PGM_RSRC3_GFX90A_ACCUM_OFFSET));
+    d.accumOffset =
+        4 * (1 + AMDHSA_BITS_GET(raw.compute_pgm_rsrc3, COMPUTE_PGM_RSRC3_GFX90A_ACCUM_OFFSET));
   return d;
 }
 
@@ -457,9 +458,8 @@ CodeObject::~CodeObject() {
       memory.forget(begin);
 }
 
-Expected<std::unique_ptr<CodeObject>> CodeObject::load(ArrayRef<uint8_t> bytes,
-                                                       StringRef processor, std::string name,
-                                                       MemoryMap &memory) {
+Expected<std::unique_ptr<CodeObject>> CodeObject::load(ArrayRef<uint8_t> bytes, StringRef processor,
+                                                       std::string name, MemoryMap &memory) {
   std::unique_ptr<CodeObject> object(new CodeObject(std::move(name), memory));
   object->file.assign(bytes.begin(), bytes.end());
   StringRef contents(reinterpret_cast<const char *>(object->file.data()), object->file.size());
@@ -511,9 +511,8 @@ std::vector<SourceLocation> CodeObject::sourceLocations(uint64_t address) const 
     return locations;
   DILineInfoSpecifier wanted(DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
                              DINameKind::ShortName);
-  DIInliningInfo frames =
-      debugInfo->context->getInliningInfoForAddress({address - bias, SectionedAddress::UndefSection},
-                                                    wanted);
+  DIInliningInfo frames = debugInfo->context->getInliningInfoForAddress(
+      {address - bias, SectionedAddress::UndefSection}, wanted);
   for (uint32_t i = 0; i < frames.getNumberOfFrames(); ++i) {
     const DILineInfo &frame = frames.getFrame(i);
     if (frame.Line != 0)

@@ -122,9 +122,9 @@ class CodeObject {
 public:
   /// Loads a copy of `bytes`. `processor` is the GPU that must be able to run it ("gfx950"); `name`
   /// is what reports call it.
-  static llvm::Expected<std::unique_ptr<CodeObject>>
-  load(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef processor, std::string name,
-       MemoryMap &memory);
+  static llvm::Expected<std::unique_ptr<CodeObject>> load(llvm::ArrayRef<uint8_t> bytes,
+                                                          llvm::StringRef processor,
+                                                          std::string name, MemoryMap &memory);
 
   ~CodeObject();
   CodeObject(const CodeObject &) = delete;

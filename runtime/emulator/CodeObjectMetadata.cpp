@@ -284,7 +284,8 @@ private:
 
 Expected<std::vector<KernelMetadata>> parseKernelMetadata(StringRef note) {
   msgpack::Document document;
-  if (!MessagePackCheck(note).isWellFormed() || !document.readFromBlob(note, /*Multi=*/false) || !document.getRoot().isMap())
+  if (!MessagePackCheck(note).isWellFormed() || !document.readFromBlob(note, /*Multi=*/false) ||
+      !document.getRoot().isMap())
     return fault("not readable");
   msgpack::MapDocNode &root = document.getRoot().getMap();
   std::vector<KernelMetadata> kernels;

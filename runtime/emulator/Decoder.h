@@ -88,6 +88,8 @@ private:
   const char *decodeFlat(const EncodedInstruction &code, Record &record);
   const char *decodeBuffer(const EncodedInstruction &code, Record &record);
   const char *decodeMatrix(const Instruction &row, const EncodedInstruction &code, Record &record);
+  const char *decodeWaveMatrix(const Instruction &row, const EncodedInstruction &code,
+                               Record &record);
 
   struct VectorFields;
   const char *finishVector(const Instruction &row, VectorFields &fields,

@@ -185,8 +185,8 @@ void MemoryMap::readMappingsIfStale() const {
     bool writable = permissions[1] == 'w';
     // Neighbouring mappings of the same kind are one run: the kernel splits them for its own
     // reasons, and an access across the seam is in order.
-    if (!mappings.empty() && mappings.back().end == begin &&
-        mappings.back().writable == writable && mappingNames.back() == path) {
+    if (!mappings.empty() && mappings.back().end == begin && mappings.back().writable == writable &&
+        mappingNames.back() == path) {
       mappings.back().end = end;
       continue;
     }

@@ -63,9 +63,9 @@ struct Allocation {
     return address >= begin && address <= end && bytes <= end - address;
   }
 
-  /// Whether a load of `bytes` at `address` is in order. A load of a dword or more that starts inside
-  /// may run over the end within its own aligned block of 4, 8 or 16 bytes: compilers widen loads
-  /// that way, and such a block cannot straddle a page.
+  /// Whether a load of `bytes` at `address` is in order. A load of a dword or more that starts
+  /// inside may run over the end within its own aligned block of 4, 8 or 16 bytes: compilers widen
+  /// loads that way, and such a block cannot straddle a page.
   bool allowsLoad(uint64_t address, uint64_t bytes) const {
     if (contains(address, bytes))
       return true;

@@ -112,8 +112,8 @@ std::string formatFault(const Fault &fault, const KernelInfo &kernel, const Code
     where += formatv(", lane {0}", fault.lane);
   line(os, "where", where);
   if (isAccess(fault.kind)) {
-    line(os, "access", formatv("{0} of {1} at {2:x}", accessVerb(fault),
-                               counted(fault.bytes), fault.address));
+    line(os, "access",
+         formatv("{0} of {1} at {2:x}", accessVerb(fault), counted(fault.bytes), fault.address));
     if (isGlobalAccess(fault.kind) ||
         (fault.kind == FaultKind::Misaligned && memory.find(fault.address)))
       line(os, "memory", describeAccess(memory, fault.address, fault.bytes));

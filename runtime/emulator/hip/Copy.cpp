@@ -38,10 +38,10 @@ static hipError_t checkRange(Runtime &runtime, const void *pointer, size_t bytes
                       .str());
   }
   if (!runtime.memory.isMapped(begin, bytes))
-    return fail(hipErrorInvalidValue,
-                llvm::formatv("the {0} of {1} bytes at {2:x} is not in mapped memory", role, bytes,
-                              begin)
-                    .str());
+    return fail(
+        hipErrorInvalidValue,
+        llvm::formatv("the {0} of {1} bytes at {2:x} is not in mapped memory", role, bytes, begin)
+            .str());
   return hipSuccess;
 }
 

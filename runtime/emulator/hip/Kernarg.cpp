@@ -40,8 +40,7 @@ static Error copyParameters(const KernelInfo &kernel, void *const *parameters,
   return Error::success();
 }
 
-static Error copyBuffer(const KernelInfo &kernel, void *const *extra,
-                        std::vector<uint8_t> &block) {
+static Error copyBuffer(const KernelInfo &kernel, void *const *extra, std::vector<uint8_t> &block) {
   const void *buffer = nullptr;
   const size_t *bytes = nullptr;
   // No list has more than two pairs and its end.
@@ -72,7 +71,9 @@ static Error copyBuffer(const KernelInfo &kernel, void *const *extra,
 /// The value of a hidden argument.
 static uint64_t hiddenValue(ArgumentKind kind, const LaunchShape &shape) {
   // The members of one kind for x, y and z follow each other.
-  auto axis = [&](ArgumentKind x) { return static_cast<unsigned>(kind) - static_cast<unsigned>(x); };
+  auto axis = [&](ArgumentKind x) {
+    return static_cast<unsigned>(kind) - static_cast<unsigned>(x);
+  };
   switch (kind) {
   case ArgumentKind::BlockCountX:
   case ArgumentKind::BlockCountY:

@@ -53,30 +53,34 @@ static hipError_t checkShape(const LoadedKernel &loaded, const LaunchShape &shap
     if (size[axis] == 0 || shape.grid[axis] == 0)
       return refuse(hipErrorInvalidConfiguration,
                     formatv("its grid is ({0}, {1}, {2}) and its workgroup ({3}, {4}, {5})",
-                            shape.grid[0], shape.grid[1], shape.grid[2], size[0], size[1], size[2]));
+                            shape.grid[0], shape.grid[1], shape.grid[2], size[0], size[1],
+                            size[2]));
     if (size[axis] > maxWorkgroupSize)
       return refuse(hipErrorInvalidConfiguration,
                     formatv("its workgroup ({0}, {1}, {2}) is larger than {3} work-items", size[0],
                             size[1], size[2], maxWorkgroupSize));
     if (uint64_t(shape.grid[axis]) * size[axis] > UINT32_MAX)
-      return refuse(hipErrorInvalidConfiguration,
-                    formatv("{0} workgroups of {1} are more work-items along one axis than 2^32 - 1",
-                            shape.grid[axis], size[axis]));
+      return refuse(
+          hipErrorInvalidConfiguration,
+          formatv("{0} workgroups of {1} are more work-items along one axis than 2^32 - 1",
+                  shape.grid[axis], size[axis]));
     workItems *= size[axis];
   }
   if (workItems > maxWorkgroupSize)
-    return refuse(hipErrorInvalidConfiguration,
-                  formatv("its workgroup has {0} work-items, more than {1}", workItems,
-                          maxWorkgroupSize));
+    return refuse(
+        hipErrorInvalidConfiguration,
+        formatv("its workgroup has {0} work-items, more than {1}", workItems, maxWorkgroupSize));
   if (kernel.maxFlatWorkgroupSize != 0 && workItems > kernel.maxFlatWorkgroupSize)
-    return refuse(hipErrorInvalidConfiguration,
-                  formatv("its workgroup has {0} work-items, but it was compiled for {1} at the most",
-                          workItems, kernel.maxFlatWorkgroupSize));
+    return refuse(
+        hipErrorInvalidConfiguration,
+        formatv("its workgroup has {0} work-items, but it was compiled for {1} at the most",
+                workItems, kernel.maxFlatWorkgroupSize));
   if (kernel.requiredWorkgroupSize && *kernel.requiredWorkgroupSize != size)
-    return refuse(hipErrorInvalidConfiguration,
-                  formatv("its workgroup is ({0}, {1}, {2}), but it was compiled for ({3}, {4}, {5})",
-                          size[0], size[1], size[2], (*kernel.requiredWorkgroupSize)[0],
-                          (*kernel.requiredWorkgroupSize)[1], (*kernel.requiredWorkgroupSize)[2]));
+    return refuse(
+        hipErrorInvalidConfiguration,
+        formatv("its workgroup is ({0}, {1}, {2}), but it was compiled for ({3}, {4}, {5})",
+                size[0], size[1], size[2], (*kernel.requiredWorkgroupSize)[0],
+                (*kernel.requiredWorkgroupSize)[1], (*kernel.requiredWorkgroupSize)[2]));
   uint64_t lds = uint64_t(kernel.descriptor.groupSegmentSize) + shape.dynamicLdsBytes;
   uint32_t ldsLimit = loaded.module->device->target->ldsBytes;
   if (lds > ldsLimit)

@@ -75,15 +75,15 @@ WAVETILE_HIP_API hipError_t hipHostAlloc(void **pointer, size_t bytes, unsigned)
 }
 
 WAVETILE_HIP_API hipError_t hipFree(void *pointer) {
-  return release(pointer, [](HeapKind kind) { return kind != HeapKind::Host; },
-                 hipErrorInvalidValue);
+  return release(
+      pointer, [](HeapKind kind) { return kind != HeapKind::Host; }, hipErrorInvalidValue);
 }
 
 WAVETILE_HIP_API hipError_t hipFreeAsync(void *pointer, hipStream_t) { return hipFree(pointer); }
 
 WAVETILE_HIP_API hipError_t hipHostFree(void *pointer) {
-  return release(pointer, [](HeapKind kind) { return kind == HeapKind::Host; },
-                 hipErrorInvalidValue);
+  return release(
+      pointer, [](HeapKind kind) { return kind == HeapKind::Host; }, hipErrorInvalidValue);
 }
 
 WAVETILE_HIP_API hipError_t hipFreeHost(void *pointer) { return hipHostFree(pointer); }

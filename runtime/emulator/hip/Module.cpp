@@ -83,9 +83,8 @@ static std::string nextName() {
 }
 
 WAVETILE_HIP_API hipError_t hipModuleLoadData(hipModule_t *module, const void *image) {
-  return withDevice([&](Runtime &runtime) {
-    return load(runtime, module, image, std::nullopt, nextName());
-  });
+  return withDevice(
+      [&](Runtime &runtime) { return load(runtime, module, image, std::nullopt, nextName()); });
 }
 
 WAVETILE_HIP_API hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned,

@@ -29,8 +29,7 @@ unsigned wavetile::device::residentWorkgroups(const KernelInfo &kernel, const De
   unsigned wavesPerSimd =
       std::min(slotsPerSimd, registersPerSimd / std::max(kernel.descriptor.vgprCount, 1u));
   unsigned byWaves = simds * wavesPerSimd / waves;
-  return lds == 0 ? byWaves
-                  : std::min<uint64_t>(byWaves, p.sharedMemPerMultiprocessor / lds);
+  return lds == 0 ? byWaves : std::min<uint64_t>(byWaves, p.sharedMemPerMultiprocessor / lds);
 }
 
 WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
@@ -41,8 +40,8 @@ WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWi
       return hipErrorInvalidHandle;
     if (!workgroups || workgroupSize <= 0)
       return hipErrorInvalidValue;
-    *workgroups = residentWorkgroups(*loaded.kernel, *loaded.module->device, workgroupSize,
-                                     ldsBytes);
+    *workgroups =
+        residentWorkgroups(*loaded.kernel, *loaded.module->device, workgroupSize, ldsBytes);
     return hipSuccess;
   });
 }
@@ -87,9 +86,11 @@ WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *gridSiz
   });
 }
 
-WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
-    int *gridSize, int *workgroupSize, hipFunction_t function, size_t ldsBytes, int limit,
-    unsigned) {
+WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *gridSize,
+                                                                             int *workgroupSize,
+                                                                             hipFunction_t function,
+                                                                             size_t ldsBytes,
+                                                                             int limit, unsigned) {
   return hipModuleOccupancyMaxPotentialBlockSize(gridSize, workgroupSize, function, ldsBytes,
                                                  limit);
 }

@@ -18,8 +18,7 @@ static constexpr unsigned eventDisableTiming = 2;
 std::shared_ptr<ihipStream_t> wavetile::device::findStream(Runtime &runtime, hipStream_t handle) {
   uintptr_t value = reinterpret_cast<uintptr_t>(handle);
   if (value == 0 || value == legacyStream) {
-    static const auto *stream =
-        new std::shared_ptr<ihipStream_t>(std::make_shared<ihipStream_t>());
+    static const auto *stream = new std::shared_ptr<ihipStream_t>(std::make_shared<ihipStream_t>());
     return *stream;
   }
   if (value == perThreadStream) {
@@ -61,7 +60,8 @@ WAVETILE_HIP_API hipError_t hipStreamDestroy(hipStream_t stream) {
   });
 }
 
-/// What every function has to say that only asks whether the stream exists: all of its work is done.
+/// What every function has to say that only asks whether the stream exists: all of its work is
+/// done.
 static hipError_t checkStream(hipStream_t handle) {
   return withDevice([&](Runtime &runtime) {
     return findStream(runtime, handle) ? hipSuccess : hipErrorInvalidHandle;

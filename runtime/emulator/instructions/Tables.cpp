@@ -15,6 +15,7 @@ const InstructionTables &tables() {
       scalarAlu(),     scalarFloat(),  scalarControl(), vectorInteger(), vectorFloat(),
       vectorHalf(),    vectorDouble(), vectorCompare(), vectorConvert(), packedMath(),
       crossLane(),     ldsMemory(),    globalMemory(),  bufferMemory(),  matrix(),
+      waveMatrix(),
   };
 #define WAVETILE_QUOTE_(x) #x
 #define WAVETILE_QUOTE(x) WAVETILE_QUOTE_(x)
