@@ -16,6 +16,7 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <map>
 #include <string>
 
 namespace wavetile::rocm::test {
@@ -228,6 +229,78 @@ private:
 
 inline std::string softmaxKernel(llvm::StringRef name, const Target &target, unsigned perLane) {
   return SoftmaxKernel(name, target, perLane).text;
+}
+
+/// The (row, column) of one element of a lane, by its bases.
+inline MatrixOperand::Basis indexOf(const MatrixOperand &operand, unsigned element, unsigned lane) {
+  MatrixOperand::Basis index{0, 0};
+  auto add = [&](llvm::ArrayRef<MatrixOperand::Basis> bases, unsigned bits) {
+    for (unsigned i = 0; i < bases.size(); ++i) {
+      if (bits >> i & 1) {
+        index[0] ^= bases[i][0];
+        index[1] ^= bases[i][1];
+      }
+    }
+  };
+  add(operand.registerBases, element);
+  add(operand.laneBases, lane);
+  return index;
+}
+
+/// "<4 x half>", or "half" for one.
+inline std::string llvmType(ElementKind element, unsigned count) {
+  static const std::map<ElementKind, const char *> names = {
+      {ElementKind::I16, "i16"},   {ElementKind::I32, "i32"},     {ElementKind::I64, "i64"},
+      {ElementKind::F16, "half"},  {ElementKind::BF16, "bfloat"}, {ElementKind::F32, "float"},
+      {ElementKind::F64, "double"}};
+  std::string name = names.at(element);
+  return count == 1 ? name : llvm::formatv("<{0} x {1}>", count, name);
+}
+
+/// One wave loads A, B and C by lane, executes the instruction and stores D over
+/// C: matrix(A, B, C).
+inline std::string matrixKernel(llvm::StringRef kernel, const Target &target,
+                                const MatrixInstruction &instruction) {
+  auto type = [](const MatrixOperand &operand) {
+    return llvmType(operand.intrinsicElement, operand.intrinsicCount);
+  };
+  std::string a = type(instruction.a), b = type(instruction.b), c = type(instruction.accumulator);
+  std::string types, values;
+  switch (instruction.callForm) {
+  case MatrixInstruction::CallForm::ThreeImmediates:
+    types = llvm::formatv("{0}, {1}, {2}, i32, i32, i32", a, b, c);
+    values = llvm::formatv("{0} %a, {1} %b, {2} %c, i32 0, i32 0, i32 0", a, b, c);
+    break;
+  case MatrixInstruction::CallForm::Plain:
+    types = llvm::formatv("{0}, {1}, {2}", a, b, c);
+    values = llvm::formatv("{0} %a, {1} %b, {2} %c", a, b, c);
+    break;
+  case MatrixInstruction::CallForm::SignFlags:
+    types = llvm::formatv("i1, {0}, i1, {1}, {2}, i1", a, b, c);
+    values = llvm::formatv("i1 1, {0} %a, i1 1, {1} %b, {2} %c, i1 0", a, b, c);
+    break;
+  }
+  std::string name = instruction.intrinsic;
+  if (!instruction.intrinsicOverload.empty())
+    name += "." + instruction.intrinsicOverload;
+  return llvm::formatv(R"(
+declare {3} @{0}({1})
+declare i32 @llvm.amdgcn.workitem.id.x()
+define amdgpu_kernel void @{6}(ptr addrspace(1) %pa, ptr addrspace(1) %pb, ptr addrspace(1) %pc)
+    "amdgpu-flat-work-group-size"="{7},{7}" {{
+  %lane = call i32 @llvm.amdgcn.workitem.id.x()
+  %qa = getelementptr {4}, ptr addrspace(1) %pa, i32 %lane
+  %qb = getelementptr {5}, ptr addrspace(1) %pb, i32 %lane
+  %qc = getelementptr {3}, ptr addrspace(1) %pc, i32 %lane
+  %a = load {4}, ptr addrspace(1) %qa
+  %b = load {5}, ptr addrspace(1) %qb
+  %c = load {3}, ptr addrspace(1) %qc
+  %d = call {3} @{0}({2})
+  store {3} %d, ptr addrspace(1) %qc
+  ret void
+}
+)",
+                       name, types, values, c, a, b, kernel, target.waveSize());
 }
 
 } // namespace wavetile::rocm::test

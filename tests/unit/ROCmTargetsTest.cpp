@@ -9,8 +9,9 @@
 #include "backend_rocm/Disassembly.h"
 #include "backend_rocm/Targets.h"
 
+#include "tests/unit/ROCmKernels.h"
+
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 
 #include <map>
@@ -18,7 +19,7 @@
 
 using namespace wavetile;
 using namespace wavetile::rocm;
-using testing::Values;
+using namespace wavetile::rocm::test;
 
 namespace {
 
@@ -29,22 +30,6 @@ const MatrixInstruction *find(const Target &target, llvm::StringRef name) {
     if (instruction.name == name)
       return &instruction;
   return nullptr;
-}
-
-/// The index of one element by its bases.
-MatrixOperand::Basis at(const MatrixOperand &operand, unsigned element, unsigned lane) {
-  MatrixOperand::Basis index{0, 0};
-  auto add = [&](llvm::ArrayRef<MatrixOperand::Basis> bases, unsigned bits) {
-    for (unsigned i = 0; i < bases.size(); ++i) {
-      if (bits >> i & 1) {
-        index[0] ^= bases[i][0];
-        index[1] ^= bases[i][1];
-      }
-    }
-  };
-  add(operand.registerBases, element);
-  add(operand.laneBases, lane);
-  return index;
 }
 
 TEST(ROCmTargets, AbsentTargetListsThosePresent) {
@@ -191,12 +176,13 @@ TEST(ROCmTargets, MatrixOperandsByFormula) {
     for (unsigned lane = 0; lane < gpu.waveSize(); ++lane) {
       for (unsigned i = 0; i < found->a.elementsPerLane(); ++i) {
         MatrixOperand::Basis a = formula.a(lane, i);
-        EXPECT_EQ(at(found->a, i, lane), a) << formula.instruction;
+        EXPECT_EQ(indexOf(found->a, i, lane), a) << formula.instruction;
         // B is laid out as A, with rows for columns.
-        EXPECT_EQ(at(found->b, i, lane), (MatrixOperand::Basis{a[1], a[0]})) << formula.instruction;
+        EXPECT_EQ(indexOf(found->b, i, lane), (MatrixOperand::Basis{a[1], a[0]}))
+            << formula.instruction;
       }
       for (unsigned i = 0; i < found->accumulator.elementsPerLane(); ++i)
-        EXPECT_EQ(at(found->accumulator, i, lane), formula.accumulator(lane, i))
+        EXPECT_EQ(indexOf(found->accumulator, i, lane), formula.accumulator(lane, i))
             << formula.instruction;
     }
   }
@@ -208,7 +194,7 @@ void expectCovers(const MatrixOperand &operand, unsigned waveSize, unsigned rows
   std::map<MatrixOperand::Basis, unsigned> holders;
   for (unsigned lane = 0; lane < waveSize; ++lane)
     for (unsigned i = 0; i < operand.elementsPerLane(); ++i)
-      ++holders[at(operand, i, lane)];
+      ++holders[indexOf(operand, i, lane)];
   EXPECT_EQ(holders.size(), rows * columns) << what;
   unsigned copies = waveSize * operand.elementsPerLane() / (rows * columns);
   for (auto [index, count] : holders) {
@@ -246,64 +232,11 @@ TEST(ROCmTargets, Fp8FormatsAreTheTargets) {
   EXPECT_EQ(find(target("gfx950"), "v_mfma_f32_16x16x32_fp8_bf8")->b.element, ElementKind::F8E5M2);
 }
 
-std::string llvmType(ElementKind element, unsigned count) {
-  static const std::map<ElementKind, const char *> names = {
-      {ElementKind::I16, "i16"},   {ElementKind::I32, "i32"},     {ElementKind::I64, "i64"},
-      {ElementKind::F16, "half"},  {ElementKind::BF16, "bfloat"}, {ElementKind::F32, "float"},
-      {ElementKind::F64, "double"}};
-  std::string name = names.at(element);
-  return count == 1 ? name : llvm::formatv("<{0} x {1}>", count, name);
-}
-
-/// A kernel that loads A, B and C, executes the instruction and stores D.
-std::string matrixKernel(const MatrixInstruction &instruction) {
-  auto type = [](const MatrixOperand &operand) {
-    return llvmType(operand.intrinsicElement, operand.intrinsicCount);
-  };
-  std::string a = type(instruction.a), b = type(instruction.b), c = type(instruction.accumulator);
-  std::string types, values;
-  switch (instruction.callForm) {
-  case MatrixInstruction::CallForm::ThreeImmediates:
-    types = llvm::formatv("{0}, {1}, {2}, i32, i32, i32", a, b, c);
-    values = llvm::formatv("{0} %a, {1} %b, {2} %c, i32 0, i32 0, i32 0", a, b, c);
-    break;
-  case MatrixInstruction::CallForm::Plain:
-    types = llvm::formatv("{0}, {1}, {2}", a, b, c);
-    values = llvm::formatv("{0} %a, {1} %b, {2} %c", a, b, c);
-    break;
-  case MatrixInstruction::CallForm::SignFlags:
-    types = llvm::formatv("i1, {0}, i1, {1}, {2}, i1", a, b, c);
-    values = llvm::formatv("i1 1, {0} %a, i1 1, {1} %b, {2} %c, i1 0", a, b, c);
-    break;
-  }
-  std::string name = instruction.intrinsic;
-  if (!instruction.intrinsicOverload.empty())
-    name += "." + instruction.intrinsicOverload;
-  return llvm::formatv(R"(
-declare {3} @{0}({1})
-declare i32 @llvm.amdgcn.workitem.id.x()
-define amdgpu_kernel void @matrix(ptr addrspace(1) %pa, ptr addrspace(1) %pb, ptr addrspace(1) %pc)
-    "amdgpu-flat-work-group-size"="64,64" {{
-  %lane = call i32 @llvm.amdgcn.workitem.id.x()
-  %qa = getelementptr {4}, ptr addrspace(1) %pa, i32 %lane
-  %qb = getelementptr {5}, ptr addrspace(1) %pb, i32 %lane
-  %qc = getelementptr {3}, ptr addrspace(1) %pc, i32 %lane
-  %a = load {4}, ptr addrspace(1) %qa
-  %b = load {5}, ptr addrspace(1) %qb
-  %c = load {3}, ptr addrspace(1) %qc
-  %d = call {3} @{0}({2})
-  store {3} %d, ptr addrspace(1) %qc
-  ret void
-}
-)",
-                       name, types, values, c, a, b);
-}
-
 TEST(ROCmTargets, LLVMKnowsEveryMatrixInstruction) {
   for (const Target &gpu : targets()) {
     for (const MatrixInstruction &instruction : gpu.matrixInstructions()) {
       std::string what = gpu.name().str() + " " + instruction.name;
-      auto program = parseLLVMIR(matrixKernel(instruction), gpu);
+      auto program = parseLLVMIR(matrixKernel("matrix", gpu, instruction), gpu);
       ASSERT_TRUE(bool(program)) << what << ": " << llvm::toString(program.takeError());
       auto object = compile(std::move(*program), gpu);
       ASSERT_TRUE(bool(object)) << what << ": " << llvm::toString(object.takeError());
