@@ -42,8 +42,18 @@ static cl::opt<Form> form(
                clEnumValN(Form::Config, "config", "the complete Config"),
                clEnumValN(Form::Times, "times", "milliseconds of each step")));
 
-static llvm::Error write(const CompileResult &result, llvm::raw_ostream &os) {
-  switch (form) {
+namespace {
+/// The command line, copied before anything is compiled: lld sets every option of the process back
+/// to its default when it runs.
+struct Request {
+  std::string input = inputName, output = outputName, target = targetName, config = configText;
+  Form form = ::form;
+};
+} // namespace
+
+static llvm::Error write(const Request &request, const CompileResult &result,
+                         llvm::raw_ostream &os) {
+  switch (request.form) {
   case Form::Tile:
     os << result.stages.at("tile");
     break;
@@ -57,10 +67,10 @@ static llvm::Error write(const CompileResult &result, llvm::raw_ostream &os) {
     os << result.stages.at("llvm");
     break;
   case Form::ISA: {
-    llvm::Expected<const Backend *> backend = BackendRegistry::builtin().find(targetName);
+    llvm::Expected<const Backend *> backend = BackendRegistry::builtin().find(request.target);
     if (!backend)
       return backend.takeError();
-    llvm::Expected<const TargetInfo *> target = (*backend)->target(targetName);
+    llvm::Expected<const TargetInfo *> target = (*backend)->target(request.target);
     if (!target)
       return target.takeError();
     llvm::Expected<std::string> listing =
@@ -88,26 +98,27 @@ static llvm::Error write(const CompileResult &result, llvm::raw_ostream &os) {
 }
 
 static llvm::Error run() {
+  Request request;
   CompileOptions options;
-  options.target = targetName;
-  llvm::Expected<Config> config = Config::parse(configText);
+  options.target = request.target;
+  llvm::Expected<Config> config = Config::parse(request.config);
   if (!config)
     return config.takeError();
   options.config = std::move(*config);
-  if (form == Form::Tile)
+  if (request.form == Form::Tile)
     options.keepStages = {"tile"};
-  else if (form == Form::Bound)
+  else if (request.form == Form::Bound)
     options.keepStages = {"bound"};
-  else if (form == Form::Final)
+  else if (request.form == Form::Final)
     options.keepStages = {"final"};
-  else if (form == Form::LLVM)
+  else if (request.form == Form::LLVM)
     options.keepStages = {"llvm"};
 
   mlir::DialectRegistry registry;
   registerDialects(registry, BackendRegistry::builtin());
   mlir::MLIRContext context(registry);
   std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> input = mlir::openInputFile(inputName, &message);
+  std::unique_ptr<llvm::MemoryBuffer> input = mlir::openInputFile(request.input, &message);
   if (!input)
     return llvm::createStringError(message);
   auto sources = std::make_shared<llvm::SourceMgr>();
@@ -116,15 +127,15 @@ static llvm::Error run() {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
-    return llvm::createStringError("cannot read " + inputName);
+    return llvm::createStringError("cannot read " + request.input);
 
   llvm::Expected<CompileResult> result = compile(*module, options);
   if (!result)
     return result.takeError();
-  std::unique_ptr<llvm::ToolOutputFile> output = mlir::openOutputFile(outputName, &message);
+  std::unique_ptr<llvm::ToolOutputFile> output = mlir::openOutputFile(request.output, &message);
   if (!output)
     return llvm::createStringError(message);
-  if (llvm::Error error = write(*result, output->os()))
+  if (llvm::Error error = write(request, *result, output->os()))
     return error;
   output->keep();
   return llvm::Error::success();
