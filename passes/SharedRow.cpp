@@ -174,7 +174,7 @@ static SmallVector<int64_t> tileDims(const Partials &partials, bool withBlocks) 
   SmallVector<int64_t> dims(partials.loopDims.size() - partials.valueRank, -1);
   for (unsigned axis = 0; axis < partials.valueRank; ++axis)
     dims.push_back(axis);
-  dims.push_back(withBlocks ? partials.valueRank : -1);
+  dims.push_back(withBlocks ? int64_t(partials.valueRank) : -1);
   return dims;
 }
 
