@@ -9,8 +9,9 @@ import wavetile.language as wl
 @wavetile.kernel
 def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-5) -> torch.Tensor:
     """x / sqrt(mean(x * x) + eps) * weight for x of shape [m, n] and weight of shape [n]."""
-    out = torch.empty_like(x)
-    for rows in wl.tile(x.size(0)):
+    m, n = x.size()
+    out = torch.empty([m, n], dtype=x.dtype, device=x.device)
+    for rows in wl.tile(m):
         v = x[rows, :].to(torch.float32)
         scale = torch.rsqrt(torch.mean(v * v, dim=-1, keepdim=True) + eps)
         out[rows, :] = (v * scale * weight[:].to(torch.float32)).to(x.dtype)

@@ -9,8 +9,8 @@ import wavetile.language as wl
 @wavetile.kernel
 def softmax(x: torch.Tensor) -> torch.Tensor:
     """softmax(x, dim=-1) for x of shape [m, n], computed in f32."""
-    m, _ = x.size()
-    out = torch.empty_like(x)
+    m, n = x.size()
+    out = torch.empty([m, n], dtype=x.dtype, device=x.device)
     for rows in wl.tile(m):
         v = x[rows, :].to(torch.float32)
         e = torch.exp(v - torch.amax(v, dim=-1, keepdim=True))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wavetile import _C, dump
+from wavetile import _C, code_cache, dump
 from wavetile.config import Config, Settings
 from wavetile.errors import ConfigError
 from wavetile.explanation import explain
@@ -130,8 +130,30 @@ class RegionCompiler:
     def __call__(
         self, specialisation: _C.Specialisation, integers: Sequence[int]
     ) -> _C.CompiledKernel:
-        """What the launcher calls when no variant serves."""
-        return self.compile(specialisation, integers).kernel
+        """What the launcher calls when no variant serves; looks into the cache first."""
+        if dump.wanted_stages(list(STAGES)):
+            return self.compile(specialisation, integers).kernel
+        target = self.settings.target or specialisation.target
+        traced = self.trace(specialisation, integers)
+        given = self._config_of(traced, self.config)
+        key = code_cache.cache_key(traced.module, target, given)
+        if (cached := code_cache.load(key)) is not None:
+            plan = _C.LaunchPlan.from_bytes(cached.plan)
+            return _C.CompiledKernel(plan, cached.code_object)
+        result = _C.compile(traced.module, target, given)
+        code = code_cache.CachedCode(result.plan.to_bytes(), result.code_object, result.config)
+        code_cache.store(key, code)
+        return _C.CompiledKernel(result.plan, result.code_object)
+
+    def trace(self, specialisation: _C.Specialisation, integers: Sequence[int]) -> TracedRegion:
+        """The module before a Config is bound.
+
+        Raises:
+            WavetileError: the region has mistakes
+        """
+        return trace_region(
+            self.source, self.region, specialisation, integers, self.settings, self.symbol
+        )
 
     def compile(
         self,
@@ -157,9 +179,7 @@ class RegionCompiler:
         target = target or self.settings.target or specialisation.target
         wanted = dump.wanted_stages(list(STAGES))
         begin = time.perf_counter()
-        traced = trace_region(
-            self.source, self.region, specialisation, integers, self.settings, self.symbol
-        )
+        traced = self.trace(specialisation, integers)
         times = [("trace", (time.perf_counter() - begin) * 1e3)]
         given = self._config_of(traced, config if config is not None else self.config)
         kept = [stage for stage in IR_STAGES if stage in wanted or stage in keep_stages]

@@ -57,7 +57,7 @@ class Statements(Expressions):
     def trace(self, body: list[ast.stmt]) -> None:
         """Traces statements in order."""
         for position, statement in enumerate(body):
-            self._read_later.append(set(names.loads(body[position + 1 :])))
+            self._read_later.append(names.exposed_loads(body[position + 1 :]))
             try:
                 self._statement(statement)
             except WavetileError as error:
@@ -224,7 +224,7 @@ class Statements(Expressions):
         for step in steps:
             self._assign(node.target, step)
             # Each step may read what the one before it assigned.
-            self._read_later.append(set(names.loads(node.body)))
+            self._read_later.append(names.exposed_loads(node.body))
             self.trace(node.body)
             self._read_later.pop()
 
@@ -262,7 +262,7 @@ class Statements(Expressions):
         if level == len(spec.dims):
             self.bind_targets(node, indices)
             self.frame.loop_depth += 1
-            self._read_later.append(set(names.loads(node.body)))
+            self._read_later.append(names.exposed_loads(node.body))
             self.trace(node.body)
             self._read_later.pop()
             self.frame.loop_depth -= 1
@@ -329,6 +329,8 @@ class Statements(Expressions):
         if caller.module_caller is not None:
             inner.module_caller = module.call_location(inner.module_caller, caller.module_caller)
         self.frame = inner
+        # The caller's names are not those of the function.
+        read_later, self._read_later = self._read_later, []
         failures = len(self.errors)
         try:
             self.trace(inner.source.tree.body)
@@ -336,6 +338,7 @@ class Statements(Expressions):
             return result.value
         finally:
             self.frame = caller
+            self._read_later = read_later
         if len(self.errors) > failures:
             raise AlreadyReportedError
         return None
