@@ -20,7 +20,7 @@
 #define WAVETILE_HIP_API extern "C" __attribute__((visibility("default")))
 
 enum hipError_t : int {
-#define WAVETILE_HIP_ERROR(name, value, explanation) name = value,
+#define WAVETILE_HIP_ERROR(name, value, explanation) name = (value),
 #include "runtime/emulator/hip/HipErrors.def"
 #undef WAVETILE_HIP_ERROR
 };

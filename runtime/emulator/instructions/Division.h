@@ -52,7 +52,7 @@ WAVETILE_INLINE WithMask<T> divisionScale(T value, T denominator, T numerator) {
   result = tinyReciprocal ? down : result;
   mask = tinyReciprocal ? false : mask;
   bool both = tinyReciprocal & tinyQuotient;
-  result = both ? (isDenominator ? up : value) : result;
+  result = both ? (isDenominator ? down : value) : result;
   mask = both ? true : mask;
   result = denormalDenominator ? up : result;
   mask = denormalDenominator ? false : mask;
@@ -61,6 +61,15 @@ WAVETILE_INLINE WithMask<T> divisionScale(T value, T denominator, T numerator) {
   result = zero ? fromBits<T>(FloatTraits<T>::defaultNaN) : result;
   mask = zero ? false : mask;
   return {result, mask};
+}
+
+/// v_div_fmas: undoes the scaling of one operand, up for a quotient that was made smaller.
+template <typename T> WAVETILE_INLINE T divisionMultiplyAdd(T a, T b, T c, bool scaled) {
+  using Limits = DivisionLimits<T>;
+  T result = fusedMultiplyAdd(a, b, c);
+  bool large = exponentField(c) > Limits::exponentOfInfinity / 2;
+  T back = scaleByPower(result, large ? Limits::scale : -Limits::scale);
+  return scaled ? back : result;
 }
 
 template <typename T> WAVETILE_INLINE T divisionFixup(T quotient, T denominator, T numerator) {

@@ -48,6 +48,8 @@ uint32_t WAVETILE_INLINE onIntegers(Op op, Words... words) {
         return onIntegers<TYPE>([](TYPE a, TYPE b, TYPE c) { return EXPRESSION; }, x, y, z);       \
       })
 
+int32_t WAVETILE_INLINE saturated(int32_t x) { return x > 32767 ? 32767 : x < -32768 ? -32768 : x; }
+
 /// The sum of products of four signed or unsigned bytes.
 template <typename A, typename B> int32_t WAVETILE_INLINE byteDot(uint32_t a, uint32_t b) {
   int32_t sum = 0;
@@ -87,8 +89,9 @@ constexpr Instruction table[] = {
           return FloatPair{fusedMultiplyAdd(a.low, b.low, c.low),
                            fusedMultiplyAdd(a.high, b.high, c.high)};
         }),
+    // op_sel alone chooses, a word of each source: what makes a low result elsewhere.
     vector<PackedF32(PackedF32, PackedF32)>(
-        "v_pk_mov_b32", [](FloatPair a, FloatPair b) { return FloatPair{a.low, b.high}; }),
+        "v_pk_mov_b32", [](FloatPair a, FloatPair b) { return FloatPair{a.low, b.low}; }),
 
     // f16 pairs.
     PACKED_HALF_2("v_pk_add_f16", add(a, b)),
@@ -126,8 +129,10 @@ constexpr Instruction table[] = {
         }),
 
     // 16-bit integer pairs.
-    PACKED_INTEGER_2("v_pk_add_u16 v_pk_add_i16", uint16_t, a + b),
-    PACKED_INTEGER_2("v_pk_sub_u16 v_pk_sub_i16", uint16_t, a - b),
+    PACKED_INTEGER_2("v_pk_add_u16", uint16_t, a + b),
+    PACKED_INTEGER_2("v_pk_sub_u16", uint16_t, a - b),
+    PACKED_INTEGER_2("v_pk_add_i16", uint16_t, a + b),
+    PACKED_INTEGER_2("v_pk_sub_i16", uint16_t, a - b),
     PACKED_INTEGER_2("v_pk_mul_lo_u16", uint16_t, uint32_t(a) * b),
     PACKED_INTEGER_2("v_pk_min_u16", uint16_t, a < b ? a : b),
     PACKED_INTEGER_2("v_pk_max_u16", uint16_t, a > b ? a : b),
@@ -136,6 +141,10 @@ constexpr Instruction table[] = {
     PACKED_INTEGER_2("v_pk_lshlrev_b16", uint16_t, uint32_t(b) << (a & 15)),
     PACKED_INTEGER_2("v_pk_lshrrev_b16", uint16_t, b >> (a & 15)),
     PACKED_INTEGER_2("v_pk_ashrrev_i16", int16_t, b >> (a & 15)),
+    PACKED_INTEGER_2("v_pk_add_u16@clamp", uint16_t, uint32_t(a) + b > 65535 ? 65535 : a + b),
+    PACKED_INTEGER_2("v_pk_sub_u16@clamp", uint16_t, a < b ? 0 : a - b),
+    PACKED_INTEGER_2("v_pk_add_i16@clamp", int16_t, saturated(a + b)),
+    PACKED_INTEGER_2("v_pk_sub_i16@clamp", int16_t, saturated(a - b)),
     PACKED_INTEGER_3("v_pk_mad_u16 v_pk_mad_i16", uint16_t, uint32_t(a) * b + c),
 
     // Dot products.

@@ -64,8 +64,7 @@ constexpr Instruction table[] = {
                                          }),
     vector<F64(F64, F64, F64, MaskBit)>("v_div_fmas_f64",
                                         [](double a, double b, double c, bool scaled) {
-                                          double result = fusedMultiplyAdd(a, b, c);
-                                          return scaled ? scaleByPower(result, 64) : result;
+                                          return divisionMultiplyAdd(a, b, c, scaled);
                                         }),
     vector<F64(F64, F64, F64)>("v_div_fixup_f64",
                                [](double quotient, double denominator, double numerator) {

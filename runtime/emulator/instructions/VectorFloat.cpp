@@ -107,8 +107,7 @@ constexpr Instruction table[] = {
                                          }),
     vector<F32(F32, F32, F32, MaskBit)>("v_div_fmas_f32",
                                         [](float a, float b, float c, bool scaled) {
-                                          float result = fusedMultiplyAdd(a, b, c);
-                                          return scaled ? scaleByPower(result, 32) : result;
+                                          return divisionMultiplyAdd(a, b, c, scaled);
                                         }),
     vector<F32(F32, F32, F32)>("v_div_fixup_f32",
                                [](float quotient, float denominator, float numerator) {

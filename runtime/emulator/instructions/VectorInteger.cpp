@@ -29,6 +29,9 @@ uint32_t WAVETILE_INLINE saturatedSum(uint32_t a, uint32_t b) {
 int32_t WAVETILE_INLINE saturated(int64_t x) {
   return static_cast<int32_t>(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
 }
+int16_t WAVETILE_INLINE saturated16(int32_t x) {
+  return static_cast<int16_t>(x > 32767 ? 32767 : x < -32768 ? -32768 : x);
+}
 uint32_t WAVETILE_INLINE bitField(uint32_t a, uint32_t offset, uint32_t width) {
   width &= 31;
   return a >> (offset & 31) & ((1u << width) - 1);
@@ -296,6 +299,19 @@ constexpr Instruction table[] = {
                           [](int16_t a, int16_t b) { return static_cast<int16_t>(a + b); }),
     vector<I16(I16, I16)>("v_sub_i16 v_sub_nc_i16",
                           [](int16_t a, int16_t b) { return static_cast<int16_t>(a - b); }),
+    vector<U16(U16, U16)>("v_add_u16@clamp v_add_nc_u16@clamp",
+                          [](uint16_t a, uint16_t b) {
+                            uint32_t sum = uint32_t(a) + b;
+                            return static_cast<uint16_t>(sum > 65535 ? 65535 : sum);
+                          }),
+    vector<U16(U16, U16)>("v_sub_u16@clamp v_sub_nc_u16@clamp",
+                          [](uint16_t a, uint16_t b) {
+                            return static_cast<uint16_t>(a < b ? 0 : a - b);
+                          }),
+    vector<I16(I16, I16)>("v_add_i16@clamp v_add_nc_i16@clamp",
+                          [](int16_t a, int16_t b) { return saturated16(a + b); }),
+    vector<I16(I16, I16)>("v_sub_i16@clamp v_sub_nc_i16@clamp",
+                          [](int16_t a, int16_t b) { return saturated16(a - b); }),
     vector<U16(U16, U16)>("v_mul_lo_u16", [](uint16_t a, uint16_t b) {
       return static_cast<uint16_t>(uint32_t(a) * b);
     }),

@@ -1,0 +1,139 @@
+//===- DeviceTestSupport.cpp - Programs for tests of the emulator ---------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceTestSupport.h"
+
+#include "llvm/Object/ELFObjectFile.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace wavetile::device::test {
+
+static std::string readText(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<uint8_t> compile(const std::string &source, const std::string &extension,
+                             const std::string &options) {
+  char folder[] = "/tmp/wavetile-emulator-test-XXXXXX";
+  if (!mkdtemp(folder)) {
+    ADD_FAILURE() << "no temporary folder";
+    return {};
+  }
+  std::string base = folder, input = base + "/input." + extension, output = base + "/output";
+  std::ofstream(input) << source;
+  std::string command = std::string(WAVETILE_CLANG) + " " + options + " " + input + " -o " +
+                        output + " 2> " + base + "/messages";
+  int status = std::system(command.c_str());
+  EXPECT_EQ(status, 0) << readText(base + "/messages") << source;
+  std::string bytes = readText(output);
+  for (const char *name : {"/messages", "/output"})
+    unlink((base + name).c_str());
+  unlink(input.c_str());
+  rmdir(folder);
+  return {bytes.begin(), bytes.end()};
+}
+
+LoadedObject::LoadedObject(const std::string &target, const std::string &source,
+                           const std::string &extension, const std::string &options) {
+  std::vector<uint8_t> bytes = compile(
+      source, extension,
+      "-target amdgcn-amd-amdhsa -nogpulib -Wno-override-module -mcpu=" + target + " " + options);
+  auto loaded = CodeObject::load(bytes, target, "test", memory);
+  if (!loaded) {
+    ADD_FAILURE() << llvm::toString(loaded.takeError());
+    return;
+  }
+  object = std::move(*loaded);
+  llvm::ArrayRef<uint8_t> text = object->text();
+  auto decoded = Program::decode(text, reinterpret_cast<uint64_t>(text.data()), target);
+  if (!decoded) {
+    ADD_FAILURE() << llvm::toString(decoded.takeError());
+    return;
+  }
+  program = std::move(*decoded);
+}
+
+LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64_t> &arguments,
+                               std::array<uint32_t, 3> grid, std::array<uint32_t, 3> workgroup,
+                               uint32_t dynamicLds) {
+  const KernelInfo *kernel = object ? object->findKernel(name) : nullptr;
+  if (!kernel || !program) {
+    ADD_FAILURE() << "no kernel " << name;
+    return {};
+  }
+  for (const auto &refusal : program->refusals(kernel->descriptor.entry, kernel->descriptor.end))
+    ADD_FAILURE() << name << " needs " << refusal.mnemonic;
+  Launch launch;
+  launch.program = program.get();
+  launch.kernel = &kernel->descriptor;
+  launch.kernarg = {reinterpret_cast<const uint8_t *>(arguments.data()), arguments.size() * 8};
+  launch.grid = grid;
+  launch.workgroupSize = workgroup;
+  launch.dynamicLdsBytes = dynamicLds;
+  launch.instructionLimit = 100'000'000;
+  return device::run(launch, memory);
+}
+
+WaveUnderTest::WaveUnderTest(const std::string &target, const std::string &assembly)
+    : lds(64 << 10), global(memory, 0, 0) {
+  std::vector<uint8_t> object =
+      compile(assembly + "\ns_endpgm\n", "s",
+              "-target amdgcn-amd-amdhsa -c -mcpu=" + target);
+  llvm::StringRef contents(reinterpret_cast<const char *>(object.data()), object.size());
+  auto elf = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(contents, "test"));
+  if (!elf) {
+    ADD_FAILURE() << llvm::toString(elf.takeError());
+    return;
+  }
+  for (const llvm::object::SectionRef &section : (*elf)->sections())
+    if (section.isText() && section.getSize() > 0) {
+      llvm::StringRef code = llvm::cantFail(section.getContents());
+      text.assign(code.begin(), code.end());
+    }
+  uint64_t address = reinterpret_cast<uint64_t>(text.data());
+  program = llvm::cantFail(Program::decode(text, address, target));
+  for (const auto &refusal : program->refusals(address, address + text.size()))
+    ADD_FAILURE() << target << " refuses " << refusal.mnemonic;
+  const auto &decoded = static_cast<const DecodedProgram &>(*program);
+  const TargetDescription &row = program->target();
+  registers.assign(size_t(vectorRows) * row.waveSize + 16, 0);
+  wave = new (std::align_val_t(64)) Wave;
+  wave->bases[0] = reinterpret_cast<uint32_t *>(
+      (reinterpret_cast<uintptr_t>(registers.data()) + 63) & ~uintptr_t(63));
+  wave->bases[1] = decoded.constantRows();
+  wave->shift = row.waveSize == 64 ? 6 : 5;
+  wave->waveSize = row.waveSize;
+  wave->keptByHalfResult = row.clearsHighHalf ? 0 : 0xffff0000;
+  workgroup.lds = lds.data();
+  workgroup.ldsBytes = static_cast<uint32_t>(lds.size());
+  workgroup.memory = &global;
+  workgroup.program = &decoded;
+  workgroup.bytesLoaded = &bytes[0];
+  workgroup.bytesStored = &bytes[1];
+  wave->workgroup = &workgroup;
+  wave->setLaneMask(scalar::Exec, wave->allLanes());
+  wave->pc = decoded.recordAt(address);
+}
+
+WaveUnderTest::~WaveUnderTest() { ::operator delete(wave, std::align_val_t(64)); }
+
+void WaveUnderTest::run() {
+  const Record *record = wave->pc;
+  while (record)
+    record = record->execute(*wave, record);
+  EXPECT_EQ(wave->status, WaveStatus::Ended) << name(wave->fault.kind).str() << " at lane "
+                                             << wave->fault.lane;
+}
+
+} // namespace wavetile::device::test

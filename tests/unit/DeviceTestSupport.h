@@ -1,0 +1,86 @@
+//===- DeviceTestSupport.h - Programs for tests of the emulator -----------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles LLVM IR or assembly with clang and runs it on the emulator, without HIP.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_TESTS_UNIT_DEVICETESTSUPPORT_H
+#define WAVETILE_TESTS_UNIT_DEVICETESTSUPPORT_H
+
+#include "runtime/emulator/CodeObject.h"
+#include "runtime/emulator/Decoder.h"
+#include "runtime/emulator/GlobalMemory.h"
+#include "runtime/emulator/Machine.h"
+#include "runtime/emulator/Target.h"
+#include "runtime/emulator/Wave.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace wavetile::device::test {
+
+inline const char *const targetNames[] = {"gfx942", "gfx950", "gfx1150"};
+
+/// Runs clang with these options on \p source; the bytes that it made. Fails the test with clang's
+/// words otherwise.
+std::vector<uint8_t> compile(const std::string &source, const std::string &extension,
+                             const std::string &options);
+
+/// A linked code object, loaded.
+class LoadedObject {
+public:
+  /// From LLVM IR ("ll"), OpenCL C ("cl") or assembly ("s").
+  LoadedObject(const std::string &target, const std::string &source, const std::string &extension,
+               const std::string &options = "-O2");
+
+  /// Launches a kernel of this object. \p arguments are the bytes of the explicit arguments.
+  LaunchResult run(const std::string &kernel, const std::vector<uint64_t> &arguments,
+                   std::array<uint32_t, 3> grid, std::array<uint32_t, 3> workgroup,
+                   uint32_t dynamicLds = 0);
+
+  MemoryMap memory;
+  std::unique_ptr<CodeObject> object;
+  std::unique_ptr<Program> program;
+};
+
+/// One wave with registers that a test fills and reads, for single instructions.
+class WaveUnderTest {
+public:
+  /// \p assembly is a list of instructions; the end of the program is added.
+  WaveUnderTest(const std::string &target, const std::string &assembly);
+  ~WaveUnderTest();
+
+  uint32_t &vgpr(unsigned index, unsigned lane) { return wave->vectorRow(index)[lane]; }
+  uint32_t &agpr(unsigned index, unsigned lane) {
+    return wave->vectorRow(firstAccumulationRow + index)[lane];
+  }
+  uint32_t &sgpr(unsigned index) { return wave->scalars[index]; }
+  /// Runs to the end of the program.
+  void run();
+  unsigned size() const { return wave->waveSize; }
+
+  std::vector<uint8_t> lds;
+  MemoryMap memory;
+  Wave *wave = nullptr;
+
+private:
+  std::vector<uint8_t> text;
+  std::unique_ptr<Program> program;
+  GlobalMemory global;
+  Workgroup workgroup;
+  uint64_t bytes[2] = {};
+  std::vector<uint32_t> registers;
+};
+
+} // namespace wavetile::device::test
+
+#endif // WAVETILE_TESTS_UNIT_DEVICETESTSUPPORT_H
