@@ -107,8 +107,9 @@ TEST_P(DeviceHipLaunch, AddsVectors) {
     x[i] = i * 0.5f;
     y[i] = -3.0f * i;
   }
-  ASSERT_EQ(launch(function("add"), {16, 1, 1}, {64, 1, 1}, 0, x.pointer, y.pointer, out.pointer, n),
-            hipSuccess)
+  ASSERT_EQ(
+      launch(function("add"), {16, 1, 1}, {64, 1, 1}, 0, x.pointer, y.pointer, out.pointer, n),
+      hipSuccess)
       << lastReport();
   for (int i = 0; i < n; ++i)
     ASSERT_EQ(out[i], x[i] + y[i]) << i;
@@ -186,8 +187,8 @@ TEST_P(DeviceHipLaunch, SharesVariablesWithTheHost) {
 TEST_P(DeviceHipLaunch, PreloadsArguments) {
   if (GetParam().waveSize == 32)
     return; // CDNA only.
-  Module preloading(compileKernels(kernels, GetParam().name,
-                                   "-mllvm -amdgpu-kernarg-preload-count=7"));
+  Module preloading(
+      compileKernels(kernels, GetParam().name, "-mllvm -amdgpu-kernarg-preload-count=7"));
   ASSERT_EQ(preloading.error, hipSuccess) << lastReport();
   const int n = 77;
   DeviceArray<float> x(n, 1.5f), y(n, 2.0f), out(n);
@@ -211,9 +212,9 @@ TEST_P(DeviceHipLaunch, LogsWhatRan) {
   hip.wavetileDeviceClearLaunchLog();
   EXPECT_STREQ(hip.wavetileDeviceLaunchLog(), "[]");
   DeviceArray<float> x(100, 1.0f), out(100);
-  ASSERT_EQ(launch(function("add"), {2, 1, 1}, {64, 1, 1}, 0, x.pointer, x.pointer, out.pointer,
-                   100),
-            hipSuccess);
+  ASSERT_EQ(
+      launch(function("add"), {2, 1, 1}, {64, 1, 1}, 0, x.pointer, x.pointer, out.pointer, 100),
+      hipSuccess);
   launch(function("store"), {1, 1, 1}, {64, 1, 1}, 0, out.pointer, 100);
   std::string log = hip.wavetileDeviceLaunchLog();
   size_t add = log.find("\"kernel\":\"add\""), store = log.find("\"kernel\":\"store\"");
@@ -292,9 +293,9 @@ TEST_P(DeviceHipLaunch, ReportsStoresPastTheEndOfAnAllocation) {
   DeviceArray<float> out(2048, 0.0f);
   EXPECT_EQ(launch(function("store"), {1, 1, 1}, {64, 1, 1}, 0, out.pointer, 2048),
             hipErrorIllegalAddress);
-  expectReport({"out of bounds in kernel store", "workgroup (0, 0, 0)", "lane 5", "store of 4 bytes",
-                "ends 4 bytes past the end of allocation 'hipMalloc #", "of 8192 bytes",
-                "kernels.cl:32", "store_"});
+  expectReport({"out of bounds in kernel store", "workgroup (0, 0, 0)", "lane 5",
+                "store of 4 bytes", "ends 4 bytes past the end of allocation 'hipMalloc #",
+                "of 8192 bytes", "kernels.cl:32", "store_"});
   // The process lives on, and so does the device.
   EXPECT_EQ(launch(function("store"), {1, 1, 1}, {64, 1, 1}, 0, out.pointer, 2047), hipSuccess);
   EXPECT_EQ(lastReport(), "");
@@ -388,8 +389,7 @@ TEST(DeviceHipSettings, StrictRefusesMemoryOfUnknownBounds) {
         setenv("WAVETILE_DEVICE_STRICT", "1", 1);
         Module module(compileKernels(kernels, "gfx950"));
         static float local[16];
-        hipError_t error =
-            launch(module.function("store"), {1, 1, 1}, {64, 1, 1}, 0, &local[0], 3);
+        hipError_t error = launch(module.function("store"), {1, 1, 1}, {64, 1, 1}, 0, &local[0], 3);
         std::exit(error == hipErrorIllegalAddress ? 0 : 1);
       },
       testing::ExitedWithCode(0), "in memory of this process that no argument names");
@@ -405,8 +405,7 @@ TEST(DeviceHipSettings, TheInstructionLimitStopsEndlessKernels) {
                                      "}",
                                      "gfx950"));
         DeviceArray<int> out(2, 0);
-        hipError_t error =
-            launch(module.function("spin"), {1, 1, 1}, {64, 1, 1}, 0, out.pointer);
+        hipError_t error = launch(module.function("spin"), {1, 1, 1}, {64, 1, 1}, 0, out.pointer);
         std::exit(error == hipErrorLaunchTimeOut ? 0 : 1);
       },
       testing::ExitedWithCode(0), "in kernel spin");

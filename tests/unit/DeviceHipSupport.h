@@ -113,6 +113,13 @@ public:
   }
 
 private:
+  template <typename Signature>
+  static void find(void *library, const char *name, Function<Signature> &function) {
+    function = reinterpret_cast<Function<Signature>>(dlsym(library, name));
+    if (!function)
+      std::fprintf(stderr, "no %s\n", name);
+  }
+
   Hip() {
     // Read at the first call of a HIP function.
     setenv("WAVETILE_DEVICE_TARGET", "gfx950,gfx942,gfx1150", 1);
@@ -121,10 +128,7 @@ private:
       std::fprintf(stderr, "%s\n", dlerror());
       std::abort();
     }
-#define WAVETILE_FIND(signature, name)                                                             \
-  name = reinterpret_cast<Function<signature>>(dlsym(library, #name));                             \
-  if (!name)                                                                                       \
-    std::fprintf(stderr, "no %s\n", #name);
+#define WAVETILE_FIND(signature, name) find<signature>(library, #name, name);
     WAVETILE_TEST_HIP_FUNCTIONS(WAVETILE_FIND)
 #undef WAVETILE_FIND
   }

@@ -45,7 +45,8 @@ static std::vector<std::string> linesOf(const std::string &command) {
 
 TEST_F(DeviceHip, ExportsNothingButHip) {
   auto lines = linesOf(std::string(WAVETILE_NM) + " -D --defined-only " WAVETILE_DEVICE_LIBRARY);
-  std::regex allowed("[0-9a-f]+ (T (hip|__hip|wavetileDevice)[A-Za-z0-9_]*@@hip_4\\.2|A hip_4\\.2)");
+  std::regex allowed(
+      "[0-9a-f]+ (T (hip|__hip|wavetileDevice)[A-Za-z0-9_]*@@hip_4\\.2|A hip_4\\.2)");
   EXPECT_GT(lines.size(), 400u);
   for (const std::string &line : lines)
     EXPECT_TRUE(std::regex_match(line, allowed)) << line;
@@ -364,9 +365,9 @@ TEST_F(DeviceHip, ModulesAnswerQuestions) {
     EXPECT_GT(attribute(HIP_FUNC_ATTRIBUTE_NUM_REGS), 0);
     // 160 KB or 64 KB of LDS hold this many times 60 KB and 400 bytes.
     int resident = -1;
-    EXPECT_EQ(hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, 64,
-                                                                     60 << 10),
-              hipSuccess);
+    EXPECT_EQ(
+        hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, 64, 60 << 10),
+        hipSuccess);
     EXPECT_EQ(resident, target.ordinal == 0 ? 2 : 1);
     void *counter = nullptr;
     size_t bytes = 0;
