@@ -114,7 +114,7 @@ public:
       llvm::object::SectionedAddress address{instruction.address,
                                              llvm::object::SectionedAddress::UndefSection};
       auto info = context->getLineInfoForAddress(
-          address, {llvm::DILineInfoSpecifier::FileLineInfoKind::RawValue,
+          address, {llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
                     llvm::DILineInfoSpecifier::FunctionNameKind::None});
       if (!info || info->Line == 0)
         continue;
