@@ -105,7 +105,7 @@ LogicalResult Binding::checkRowSizes(ParallelOp loop) const {
     if (failed(bound))
       return failure();
     if (*bound % 8 != 0 && !llvm::isPowerOf2_64(*bound))
-      return loop.emitOpError() << "no layout spreads rows of " << *bound << " elements ('" << name
+      return loop.emitOpError() << "no layout spreads rows of " << *bound << " elements ('" << name.getValue()
                                 << "') over lanes; use a multiple of 8, such as "
                                 << llvm::alignTo(*bound, 8);
   }
