@@ -45,6 +45,8 @@ static DialectRegistry makeRegistry() {
 TileModule::TileModule()
     : context(makeRegistry(), MLIRContext::Threading::DISABLED), builder(&context),
       location(UnknownLoc::get(&context)) {
+  // A diagnostic names a Python line; the operation would hide it.
+  context.printOpOnDiagnostic(false);
   context.loadDialect<arith::ArithDialect, math::MathDialect, tile::TileDialect>();
   module = ModuleOp::create(location);
   builder.setInsertionPointToEnd(module->getBody());

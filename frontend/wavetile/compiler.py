@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from wavetile import _C, code_cache, dump
 from wavetile.config import Config, Settings
 from wavetile.errors import ConfigError
-from wavetile.explanation import explain
+from wavetile.explanation import explain, format_resources
 from wavetile.tracing.region import TracedRegion, kernel_symbol, trace_region
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class CompiledRegion:
         name: the kernel's symbol
         target: the GPU
         traced: the module before a Config is bound
+        given: the Config that was asked for
         config: the complete Config
         kernel: what the launcher runs
         stages: texts of the IR stages that were kept
@@ -41,6 +42,7 @@ class CompiledRegion:
     name: str
     target: str
     traced: TracedRegion
+    given: dict[str, int | str]
     config: dict[str, int | str]
     kernel: _C.CompiledKernel
     stages: dict[str, str]
@@ -92,21 +94,6 @@ class CompiledRegion:
 
 def _source_line(file: str, line: int) -> str:
     return linecache.getline(file, line).rstrip("\n")
-
-
-def format_resources(entry: _C.KernelResources) -> str:
-    """The resources of one GPU kernel, in a few lines."""
-    counts = ", ".join(f"{name} {count}" for name, count in sorted(entry.instructions.items()))
-    return (
-        f"{entry.symbol}\n"
-        f"  registers     {entry.vector_registers} vector"
-        f" ({entry.accumulator_registers} of them accumulators), {entry.scalar_registers} scalar\n"
-        f"  spilled       {entry.spilled_vector_registers} vector,"
-        f" {entry.spilled_scalar_registers} scalar, {entry.scratch_bytes} bytes of scratch\n"
-        f"  LDS           {entry.lds_bytes} bytes\n"
-        f"  occupancy     {entry.waves_per_simd} waves a SIMD\n"
-        f"  instructions  {counts}"
-    )
 
 
 class RegionCompiler:
@@ -188,6 +175,7 @@ class RegionCompiler:
             self.symbol,
             target,
             traced,
+            given,
             result.config,
             _C.CompiledKernel(result.plan, result.code_object),
             result.stages,

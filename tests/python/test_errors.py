@@ -320,7 +320,7 @@ def test_source_that_cannot_be_read() -> None:
 class TestConfig:
     def test_unknown_key(self) -> None:
         with pytest.raises(errors.ConfigError, match="colour"):
-            wavetile.Config({"colour!": 3})
+            wavetile.Config({"rows.colour": 3})
 
     def test_dimension_that_the_kernel_does_not_have(self) -> None:
         with pytest.raises(errors.ConfigError, match="its dimensions are rows, x_dim1"):

@@ -42,7 +42,7 @@ def test_strides(name: str, dtype: torch.dtype, generator: torch.Generator) -> N
 
 def test_expanded_source(generator: torch.Generator) -> None:
     x = torch.randn(1, 67, generator=generator).expand(19, 67)
-    out = torch.empty(19, 67)
+    out = torch.full([19, 67], 77.0)
     double(x, out)
     assert torch.equal(out, x * 2)
 
@@ -57,7 +57,7 @@ def test_result_is_the_source(generator: torch.Generator) -> None:
 @pytest.mark.parametrize("shape", [(0, 7), (7, 0), (1, 1), (1, 67), (19, 1)])
 def test_empty_and_size_one(shape: tuple[int, int], generator: torch.Generator) -> None:
     x = torch.randn(shape, generator=generator)
-    out = torch.empty(shape)
+    out = torch.full(shape, 77.0)
     double(x, out)
     assert torch.equal(out, x * 2)
 
@@ -70,7 +70,7 @@ def outer(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
 
 def test_new_dimensions(generator: torch.Generator) -> None:
     a, b = torch.randn(19, generator=generator), torch.randn(67, generator=generator)
-    out = torch.empty(19, 67)
+    out = torch.full([19, 67], 77.0)
     outer(a, b, out)
     assert torch.allclose(out, a[:, None] * b[None, :] + a[:, None], atol=1e-6)
 
@@ -85,7 +85,7 @@ def rotate_columns(x: torch.Tensor, out: torch.Tensor, which: int) -> None:
 
 def test_numbers_as_indices(generator: torch.Generator) -> None:
     x = torch.randn(19, 5, generator=generator)
-    out = torch.empty(19, 3)
+    out = torch.full([19, 3], 77.0)
     rotate_columns(x, out, 3)
     assert torch.equal(out, x[:, [4, 3, 0]])
 
@@ -98,7 +98,7 @@ def shift(x: torch.Tensor, out: torch.Tensor) -> None:
 
 def test_moved_tile(generator: torch.Generator) -> None:
     x = torch.randn(131, generator=generator)
-    out = torch.empty(130)
+    out = torch.full([130], 77.0)
     shift(x, out)
     assert torch.equal(out, x[1:] - x[:-1])
 
@@ -111,7 +111,7 @@ def three_dimensions(x: torch.Tensor, out: torch.Tensor) -> None:
 
 def test_three_dimensions(generator: torch.Generator) -> None:
     x = torch.randn(5, 7, 11, generator=generator)
-    out = torch.empty(5, 7, 11)
+    out = torch.full([5, 7, 11], 77.0)
     three_dimensions(x, out)
     assert torch.equal(out, x + 1)
 
@@ -124,7 +124,7 @@ def transpose(x: torch.Tensor, out: torch.Tensor) -> None:
 
 def test_transpose(generator: torch.Generator) -> None:
     x = torch.randn(45, 70, generator=generator)
-    out = torch.empty(70, 45)
+    out = torch.full([70, 45], 77.0)
     transpose(x, out)
     assert torch.equal(out, x.t())
 

@@ -64,7 +64,7 @@ def two_loops(x: torch.Tensor, out: torch.Tensor) -> None:
 
 def test_a_later_loop_sees_the_stores_of_an_earlier_one(generator: torch.Generator) -> None:
     x = torch.randn(67, 45, generator=generator)
-    out = torch.empty(45)
+    out = torch.full([45], 77.0)
     two_loops(x, out)
     assert_close(out, (x.double() * 2).sum(0), length=67, c=2.0)
     assert len(two_loops.regions) == 1
@@ -129,7 +129,7 @@ def unrolled(x: torch.Tensor, out: torch.Tensor, count: wl.constexpr) -> None:
 
 def test_static_range(generator: torch.Generator) -> None:
     x = torch.randn(21, 5, generator=generator)
-    out = torch.empty(21)
+    out = torch.full([21], 77.0)
     unrolled(x, out, 3)
     assert_close(out, x[:, :3].double() @ torch.tensor([1.0, 2.0, 3.0]).double(), length=3, c=2.0)
 

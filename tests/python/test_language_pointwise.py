@@ -33,7 +33,8 @@ def apply_binary(
 def check(function: Callable[..., Any], *operands: torch.Tensor, c: float = 1.0) -> None:
     """Compares dtype with torch's, and numbers with torch's in float64."""
     wanted = function(*operands)
-    out = torch.empty_like(wanted)
+    # Stale memory must not look like a result.
+    out = torch.full_like(wanted, 7)
     (apply_unary if len(operands) == 1 else apply_binary)(function, *operands, out)
     if wanted.dtype.is_floating_point:
         wide = [o.double() if o.dtype.is_floating_point else o for o in operands]

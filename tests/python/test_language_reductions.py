@@ -111,7 +111,7 @@ def count(x: torch.Tensor, out: torch.Tensor) -> None:
 
 @pytest.mark.parametrize("columns", [1, 7, 63, 64, 65, 1000])
 def test_elements_beyond_the_row_do_not_exist(columns: int) -> None:
-    out = torch.empty(5)
+    out = torch.full([5], 77.0)
     count(torch.empty(5, columns), out)
     assert torch.equal(out, torch.full([5], float(columns)))
 
@@ -142,6 +142,6 @@ def columns(x: torch.Tensor, out: torch.Tensor) -> None:
 
 def test_reduction_over_the_first_dimension(generator: torch.Generator) -> None:
     x = torch.randn(67, 45, generator=generator)
-    out = torch.empty(45)
+    out = torch.full([45], 77.0)
     columns(x, out)
     assert_close(out, x.double().sum(0), length=67, c=2.0)
