@@ -165,7 +165,7 @@ private:
         define(type, "fneg " + a);
         return;
       case 6:
-        call(type, "copysign", {a, typedB});
+        call(type, "copysign", {a, type + " " + withoutNaN(type, b)});
         return;
       case 7:
         if (type != "half")
@@ -200,8 +200,9 @@ private:
           define("float", "fptrunc " + a + " to float");
         return;
       case 13:
+        // LLVM turns fptrunc(fmul) into v_fma_mixlo with +0, which loses the sign of a zero.
         if (type == "float")
-          define("half", "fptrunc " + a + " to half");
+          define("half", "fptrunc float " + withoutNaN(type, b) + " to half");
         return;
       }
     }

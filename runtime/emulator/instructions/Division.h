@@ -63,13 +63,26 @@ WAVETILE_INLINE WithMask<T> divisionScale(T value, T denominator, T numerator) {
   return {result, mask};
 }
 
-/// v_div_fmas: undoes the scaling of one operand, up for a quotient that was made smaller.
-template <typename T> WAVETILE_INLINE T divisionMultiplyAdd(T a, T b, T c, bool scaled) {
-  using Limits = DivisionLimits<T>;
-  T result = fusedMultiplyAdd(a, b, c);
-  bool large = exponentField(c) > Limits::exponentOfInfinity / 2;
-  T back = scaleByPower(result, large ? Limits::scale : -Limits::scale);
-  return scaled ? back : result;
+/// v_div_fmas: a * b + c, and undoes the scaling of one operand: up for a quotient that was made
+/// smaller. Rounded once, also where the result is denormal.
+WAVETILE_INLINE float divisionMultiplyAdd(float a, float b, float c, bool scaled) {
+  bool large = exponentField(c) > 127;
+  double exact = fusedRoundedToOdd(a, b, c);
+  float back = resultOr(static_cast<float>(exact * powerOfTwo(large ? 64 : -64)), a, b, c);
+  return scaled ? back : fusedMultiplyAdd(a, b, c);
+}
+WAVETILE_INLINE double divisionMultiplyAdd(double a, double b, double c, bool scaled) {
+  double result = fusedMultiplyAdd(a, b, c);
+  bool large = exponentField(c) > 1023;
+  // What the operation lost, to set the last bit before a denormal result is rounded again: exact
+  // enough, as a * b is a small correction of c.
+  double product = a * b;
+  double lost = (c - result) + product;
+  bool smaller = (lost < 0) != (result < 0);
+  bool adjust = (lost != 0) & ((bitsOf(result) & 1) == 0) & !isInfinity(result) & !isNaN(result);
+  double odd = adjust ? doubleOf(smaller ? bitsOf(result) - 1 : bitsOf(result) + 1) : result;
+  double down = scaleByPower(isDenormal(scaleByPower(result, -128)) ? odd : result, -128);
+  return scaled ? (large ? scaleByPower(result, 128) : down) : result;
 }
 
 template <typename T> WAVETILE_INLINE T divisionFixup(T quotient, T denominator, T numerator) {
@@ -80,7 +93,8 @@ template <typename T> WAVETILE_INLINE T divisionFixup(T quotient, T denominator,
   T invalid = fromBits<T>(FloatTraits<T>::defaultNaN | FloatTraits<T>::signBit);
 
   T result = withSign(quotient, negative);
-  result = exponentField(denominator) == Limits::exponentOfInfinity ? infinity : result;
+  // The steps before gave an infinity, or made a NaN of one: too large.
+  result = exponentField(quotient) == Limits::exponentOfInfinity ? infinity : result;
   bool underflows = exponentField(numerator) - exponentField(denominator) < Limits::underflow;
   result = underflows ? zero : result;
   result = isInfinity(denominator) | isZero(numerator) ? zero : result;

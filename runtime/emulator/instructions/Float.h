@@ -199,21 +199,24 @@ WAVETILE_INLINE float floatRoundedToOdd(double x) {
 }
 WAVETILE_INLINE uint16_t halfFromDouble(double x) { return halfFrom(floatRoundedToOdd(x)); }
 
-/// a * b + c of f16 values, rounded once to f16.
-WAVETILE_INLINE float halfFusedMultiplyAdd(float a, float b, float c) {
-  double product = static_cast<double>(a) * b; // Exact: 22 bits.
+/// a * b + c in f64, the last bit set if anything was lost: a further rounding to f32 or f16, also
+/// after a scaling, is then right.
+WAVETILE_INLINE double fusedRoundedToOdd(float a, float b, float c) {
+  double product = static_cast<double>(a) * b; // Exact: 48 bits.
   double addend = c;
   double sum = product + addend;
-  // What the addition lost (Knuth's two-sum); with it, round to odd.
+  // What the addition lost (Knuth's two-sum).
   double virtualAddend = sum - product;
   double lost = (product - (sum - virtualAddend)) + (addend - virtualAddend);
   uint64_t bits = bitsOf(sum);
   bool adjust = (lost != 0) & ((bits & 1) == 0) & (exponentField(sum) != 2047);
   bool down = (lost < 0) != (sum < 0);
-  bits = adjust ? (down ? bits - 1 : bits + 1) : bits;
-  float result = static_cast<float>(
-      static_cast<_Float16>(floatRoundedToOdd(doubleOf(bits))));
-  return resultOr(result, a, b, c);
+  return doubleOf(adjust ? (down ? bits - 1 : bits + 1) : bits);
+}
+/// a * b + c of f16 values, rounded once to f16.
+WAVETILE_INLINE float halfFusedMultiplyAdd(float a, float b, float c) {
+  float odd = floatRoundedToOdd(fusedRoundedToOdd(a, b, c));
+  return resultOr(static_cast<float>(static_cast<_Float16>(odd)), a, b, c);
 }
 
 template <typename Integer, typename T> WAVETILE_INLINE Integer saturatedInteger(T x) {
