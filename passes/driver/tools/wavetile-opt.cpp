@@ -12,6 +12,7 @@
 
 #include "passes/Passes.h"
 #include "passes/driver/Driver.h"
+#include "passes/interpreter/Interpreter.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -36,6 +37,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerDialects(registry, BackendRegistry::builtin());
   registerTilePasses(commandLineTarget);
+  registerInterpretPass();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::PassPipelineRegistration<>(
