@@ -30,6 +30,8 @@ class Kernel:
         config: how to compile, as far as it is not left to the compiler
     """
 
+    __name__: str
+
     def __init__(
         self, function: types.FunctionType, settings: Settings, config: Config | None
     ) -> None:

@@ -75,8 +75,8 @@ class Wrapper:
             ),
             body=[definition],
             decorator_list=[],
-            type_params=[],
         )
+        factory.type_params = []  # type: ignore[attr-defined]  # a field from Python 3.12 on
         module = ast.fix_missing_locations(ast.Module([factory], type_ignores=[]))
         outer = compile(module, file, "exec", dont_inherit=True)
         return _find_code(_find_code(outer, "_wavetile_factory"), function.__name__)

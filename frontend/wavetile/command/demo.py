@@ -156,9 +156,9 @@ def _run(options: argparse.Namespace) -> int:
     for target in TARGETS:
         print(f"compiling and running for {target}", file=sys.stderr)
         by_target.append(_rows_of(target, kernels, options.seed))
-    for rows in zip(*by_target, strict=True):
-        print(f"{rows[0].kernel}({rows[0].arguments})")
-        for row in rows:
+    for same_kernel in zip(*by_target, strict=True):
+        print(f"{same_kernel[0].kernel}({same_kernel[0].arguments})")
+        for row in same_kernel:
             _print_row(row)
     last = by_target[1][0]
     print(f"\nThe hot loop of {last.kernel} on {last.target}, with its Python lines:\n")

@@ -135,7 +135,8 @@ def _size_of(node: ast.expr) -> tuple[str, int | None] | None:
     """The tensor and dimension that `x.size(1)` or `x.shape[1]` asks for, or None for all."""
     dim: ast.expr | None = None
     if isinstance(node, ast.Subscript):
-        node, dim = node.value, node.slice
+        dim = node.slice
+        node = node.value
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr != "size" or node.keywords or len(node.args) > 1:
             return None

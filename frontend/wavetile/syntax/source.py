@@ -33,7 +33,9 @@ class FunctionSource:
         """The place of a node of `tree`."""
         line = getattr(node, "lineno", self.tree.lineno)
         column = getattr(node, "col_offset", self.tree.col_offset)
-        end = node.end_col_offset if getattr(node, "end_lineno", None) == line else None
+        end = None
+        if getattr(node, "end_lineno", None) == line:
+            end = getattr(node, "end_col_offset", None)
         return SourceLocation(self.file, line, column, end)
 
     def lookup(self, name: str) -> Any:
@@ -77,7 +79,7 @@ def _unavailable(function: FunctionType) -> SourceUnavailableError:
 def _move_lines(tree: ast.AST, lines: int) -> None:
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
-            node.lineno += lines  # type: ignore[attr-defined]
+            node.lineno += lines
             node.end_lineno += lines  # type: ignore[attr-defined]
 
 

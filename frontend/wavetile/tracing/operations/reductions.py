@@ -270,7 +270,7 @@ def _arg_reduce(
     value, index = operation_.results
     results = Tile(value, dims, wide.dtype), Tile(index, dims, torch.int64)
     if keepdim:
-        results = tuple(emitter.expand_dims(result, axis) for result in results)
+        results = emitter.expand_dims(results[0], axis), emitter.expand_dims(results[1], axis)
     return emitter.cast(results[0], tile.dtype), results[1]
 
 
