@@ -57,7 +57,8 @@ const char *OperandDecoder::decodeMatrix(const Instruction &row, const EncodedIn
   bool isDouble = row.signature.result == Type::F64;
   if (choosesFormats ? cbsz > 4 || blgp > 4 : cbsz != 0 || (blgp != 0 && !isDouble))
     return "a broadcast of blocks";
-  if (abid != 0)
+  // Bit 11 of the product says that scales stand before it.
+  if (abid != (code.bytes == 16 ? 1u : 0u))
     return "a broadcast of blocks";
   record.variant = static_cast<uint8_t>(cbsz | blgp << 3);
 
