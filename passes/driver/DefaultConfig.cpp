@@ -30,8 +30,10 @@ namespace {
 
 /// Work items of a workgroup where nothing asks for more.
 constexpr int64_t usualThreads = 256;
-/// Elements of a row that a lane holds: preferred, and at the most.
+/// Elements of a row that a lane holds: preferred; where rows share a wave; and at
+/// the most.
 constexpr int64_t elementsPerLane = 64;
+constexpr int64_t elementsPerPartialWave = 80;
 constexpr int64_t mostElementsPerLane = 128;
 /// A row tile may be larger than the row by this part of itself.
 constexpr double tolerableIdle = 0.15;
@@ -252,14 +254,14 @@ llvm::Error Chooser::addResidentRow(ParallelOp loop, StringAttr row, int64_t len
   auto rounded = [&](int64_t lanes) { return int64_t(llvm::alignTo(wanted, lanes * vector)); };
   auto idle = [&](int64_t lanes) { return 1.0 - double(wanted) / double(rounded(lanes)); };
 
+  // Fewer lanes to a row leave less of the tile idle.
   int64_t lanes = std::min(waveSize, ceilPowerOf2(llvm::divideCeil(wanted, vector)));
   while (lanes > 8 && idle(lanes) > tolerableIdle &&
-         rounded(lanes / 2) / (lanes / 2) <= elementsPerLane)
+         rounded(lanes / 2) <= lanes / 2 * elementsPerPartialWave)
     lanes /= 2;
 
-  int64_t perWave = rounded(lanes) / lanes;
   int64_t rowWaves = 1;
-  if (perWave > elementsPerLane) {
+  if (lanes == waveSize && rounded(lanes) > lanes * elementsPerLane) {
     int64_t most = config.integer("waves").value_or(std::min(16u, target.maxWavesPerWorkgroup()));
     while (rowWaves < most && rounded(lanes * rowWaves) > lanes * rowWaves * elementsPerLane)
       rowWaves *= 2;

@@ -39,6 +39,9 @@ CollectedDiagnostics::CollectedDiagnostics(MLIRContext *context)
         llvm::raw_string_ostream os(text);
         print(os, diagnostic);
         for (Diagnostic &note : diagnostic.getNotes()) {
+          // MLIR appends the operation; the place says enough.
+          if (StringRef(note.str()).starts_with("see current operation"))
+            continue;
           os << "  note: ";
           print(os, note);
         }
