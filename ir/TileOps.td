@@ -411,7 +411,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
     The result has the source's element type and lacks dimension `axis`. Floating
     point sums and products may be reassociated if `reassociate` is set.
     `beyond_neutral` (set by `tile-infer-bounds`) says that combining the elements
-    beyond the extent as well would give the same result.
+    beyond the extent as well would give the same result, unless the extent is zero.
 
     Example:
     ```mlir

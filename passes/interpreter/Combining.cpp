@@ -174,7 +174,7 @@ LogicalResult interpreter::runReduce(Frame &frame, ReduceOp op) {
         return reportUndefined(op, source, i, "reduces");
     }
     tile.set(line, result);
-    if (!op.getBeyondNeutral())
+    if (!op.getBeyondNeutral() || *extent == 0)
       continue;
     Element all = result;
     for (int64_t i = *extent; i < source.getShape()[op.getAxis()]; ++i)
