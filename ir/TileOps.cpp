@@ -114,7 +114,7 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
 void ProgramOp::print(OpAsmPrinter &printer) { printFunctionLike(printer, *this); }
 
 LogicalResult ProgramOp::verify() {
-  if (getWaves() <= 0)
+  if (int64_t(getWaves()) <= 0)
     return emitOpError("needs at least one wave");
   return verifyFunctionLike(*this);
 }
@@ -144,6 +144,8 @@ LogicalResult ParallelOp::verify() {
     if (llvm::any_of(*sizes, [](int64_t size) { return size <= 0; }))
       return emitOpError("block sizes must be positive");
   }
+  if (getWaves() && int64_t(*getWaves()) <= 0)
+    return emitOpError("needs at least one wave");
   if (!cast<YieldOp>(getBody().front().getTerminator()).getValues().empty())
     return emitOpError("body yields values; a top-level loop carries none");
   return success();
@@ -160,7 +162,7 @@ LogicalResult ForOp::verify() {
     return emitOpError("body arguments and initial values differ in type");
   if (getYield().getValues().getTypes() != getInits().getTypes())
     return emitOpError("yielded and initial values differ in type");
-  if (getBlockSize() && *getBlockSize() <= 0)
+  if (getBlockSize() && int64_t(*getBlockSize()) <= 0)
     return emitOpError("block size must be positive");
   return success();
 }
