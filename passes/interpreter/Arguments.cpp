@@ -29,16 +29,14 @@ static LogicalResult checkArgument(FunctionOpInterface function, unsigned number
   auto align = function.getArgAttrOfType<IntegerAttr>(number, alignAttrName);
   if (auto *pointer = std::get_if<Pointer>(&value); pointer && align)
     if (pointer->alignment % align.getInt() != 0)
-      return function.emitError() << "'" << function->getName() << "' says that "
-                                  << nameOf(function, number) << " is aligned to "
-                                  << align.getInt() << " bytes, and it is to "
-                                  << pointer->alignment;
+      return function->emitOpError()
+             << "says that " << nameOf(function, number) << " is aligned to " << align.getInt()
+             << " bytes, and it is to " << pointer->alignment;
   auto divisor = function.getArgAttrOfType<IntegerAttr>(number, divisorAttrName);
   if (auto *scalar = std::get_if<std::shared_ptr<const Tile>>(&value); scalar && divisor)
     if (int64_t integer = (**scalar)[0]->getSExtValue(); integer % divisor.getInt() != 0)
-      return function.emitError() << "'" << function->getName() << "' says that "
-                                  << divisor.getInt() << " divides " << nameOf(function, number)
-                                  << ", which is " << integer;
+      return function->emitOpError() << "says that " << divisor.getInt() << " divides "
+                                     << nameOf(function, number) << ", which is " << integer;
   return success();
 }
 

@@ -65,7 +65,7 @@ static bool changes(Type type, const Element &without, const Element &with) {
 static LogicalResult reportNotNeutral(Operation *op, ArrayRef<int64_t> shape, size_t position,
                                       Type type, const Element &without, const Element &with) {
   return op->emitOpError() << "is 'beyond_neutral', but with the elements beyond its extent "
-                           << "element " << indexText(shape, position) << " is "
+                           << "its result" << indexText(shape, position) << " is "
                            << toString(type, with) << ", not " << toString(type, without);
 }
 
