@@ -30,6 +30,10 @@
 
 namespace wavetile {
 
+/// Discardable integer attribute of a `tile.program`: that many waves shall fit on
+/// a SIMD at once, which bounds the registers of each.
+inline constexpr llvm::StringLiteral wavesPerSimdAttrName = "tile.waves_per_simd";
+
 /// What one kernel of a code object uses. Registers are 32-bit registers of a
 /// lane; accumulator registers are part of `vectorRegisters`.
 struct KernelResources {

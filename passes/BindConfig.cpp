@@ -21,6 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Backend.h"
 #include "passes/Config.h"
 #include "passes/Nearest.h"
 #include "passes/Passes.h"
@@ -60,7 +61,8 @@ public:
 private:
   LogicalResult bindBody(ParallelOp loop) const;
   LogicalResult checkRowSizes(ParallelOp loop) const;
-  LogicalResult checkRegisters(ParallelOp loop, int64_t waves) const;
+  LogicalResult checkRegisters(ParallelOp loop, int64_t waves, unsigned wavesPerSimd) const;
+  LogicalResult bindWaves(ParallelOp loop) const;
 
   const Config &config;
   const TargetInfo &target;
@@ -114,10 +116,10 @@ LogicalResult Binding::checkRowSizes(ParallelOp loop) const {
 
 /// A tile that needs more registers than a wave can have is refused here, with
 /// the sum, and not by a compiler that spills.
-LogicalResult Binding::checkRegisters(ParallelOp loop, int64_t waves) const {
+LogicalResult Binding::checkRegisters(ParallelOp loop, int64_t waves,
+                                      unsigned wavesPerSimd) const {
   int64_t lanes = waves * target.waveSize();
-  unsigned simds = std::max(1u, target.device().simdsPerComputeUnit);
-  unsigned limit = target.registersAtWavesPerSimd(llvm::divideCeil(uint64_t(waves), uint64_t(simds)));
+  unsigned limit = target.registersAtWavesPerSimd(wavesPerSimd);
 
   WalkResult result = loop.walk([&](Operation *op) {
     for (Type type : op->getResultTypes()) {
@@ -186,6 +188,10 @@ LogicalResult Binding::bindLoop(ParallelOp loop) const {
   }
   loop.setBlockSizes(sizes);
 
+  return bindWaves(loop);
+}
+
+LogicalResult Binding::bindWaves(ParallelOp loop) const {
   std::optional<int64_t> waves = config.integer("waves");
   if (!waves)
     return loop.emitOpError() << "needs a number of waves, and the Config (" << config.str()
@@ -195,7 +201,19 @@ LogicalResult Binding::bindLoop(ParallelOp loop) const {
                               << target.name() << " has a power of two of them, at most "
                               << target.maxWavesPerWorkgroup();
   loop.setWaves(*waves);
-  return checkRegisters(loop, *waves);
+
+  // A workgroup runs on one compute unit, so its waves share the SIMDs there.
+  unsigned simds = std::max(1u, target.device().simdsPerComputeUnit);
+  unsigned wavesPerSimd = llvm::divideCeil(uint64_t(*waves), uint64_t(simds));
+  if (std::optional<int64_t> wanted = config.integer("waves_per_simd")) {
+    if (*wanted > target.registers().maxWavesPerSimd)
+      return loop.emitOpError() << "cannot have " << *wanted << " waves on a SIMD: "
+                                << target.name() << " holds at most "
+                                << target.registers().maxWavesPerSimd;
+    loop->setAttr(wavesPerSimdAttrName, Builder(loop.getContext()).getI32IntegerAttr(*wanted));
+    wavesPerSimd = std::max<unsigned>(wavesPerSimd, *wanted);
+  }
+  return checkRegisters(loop, *waves, wavesPerSimd);
 }
 
 /// An entry for a name that no loop or tile has is a mistake of whoever wrote it.

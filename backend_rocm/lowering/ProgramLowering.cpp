@@ -26,6 +26,7 @@
 
 #include "backend_rocm/lowering/Operations.h"
 #include "backend_rocm/lowering/Passes.h"
+#include "passes/Backend.h"
 
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -87,6 +88,8 @@ LLVM::LLVMFuncOp ProgramLowering::createFunction() {
                     builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   function->setAttr(ROCDL::ROCDLDialect::getFlatWorkGroupSizeAttrName(),
                     builder.getStringAttr(std::to_string(threads) + "," + std::to_string(threads)));
+  if (auto waves = program->getAttrOfType<IntegerAttr>(wavesPerSimdAttrName))
+    function->setAttr("rocdl.waves_per_eu", waves);
   for (auto [index, argument] : llvm::enumerate(program.getArgumentTypes())) {
     if (!isa<tile::PointerType>(argument))
       continue;

@@ -99,3 +99,33 @@ tile.kernel @too_big(%x: !tile.pointer<f32> {tile.binding = 0 : i64}, %n: index 
   tile.return
 }
 }
+
+// -----
+
+module attributes {tile.config = {i = 4 : i64, waves = 1 : i64, waves_per_simd = 9 : i64}} {
+tile.kernel @too_many_on_a_simd(%n: index {tile.binding = 0 : i64}) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{cannot have 9 waves on a SIMD: gfx950 holds at most 8}}
+  tile.parallel (%c0) to (%n) dims ["i"] {
+  ^bb0(%begin: index, %extent: index):
+  }
+  tile.return
+}
+}
+
+// -----
+
+// The budget of registers is that of the waves that shall share a SIMD.
+module attributes {tile.config = {rows = 1 : i64, cols = 16384 : i64, waves = 1 : i64, waves_per_simd = 4 : i64}} {
+tile.kernel @too_big_for_four(%x: !tile.pointer<f32> {tile.binding = 0 : i64}, %n: index {tile.binding = 0 : i64}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %v = tile.view %x sizes(%n) strides(%c1) : !tile.pointer<f32> -> !tile.view<1 x f32>
+  tile.parallel (%c0) to (%n) dims ["rows"] {
+  ^bb0(%begin: index, %extent: index):
+    // expected-error @below {{= 256 registers a lane, and gfx950 has 128}}
+    %a = tile.load %v[%c0] dims [0] extents(%n) : !tile.view<1 x f32> -> tensor<?xf32, #tile.dims<[cols]>>
+  }
+  tile.return
+}
+}
