@@ -2,9 +2,10 @@
 
 """The reference pages under docs/ are what the sources say now.
 
-`python -m tests.checks.generated_docs --write` is `./dev docs`: it writes them again.
+`python -m tests.checks.generated_docs --write`, a part of `./dev docs`, writes them again.
 """
 
+import ast
 import difflib
 import re
 import subprocess
@@ -43,7 +44,79 @@ def _passes() -> str:
     return "".join(parts)
 
 
-PAGES = {"tile-dialect.md": _dialect, "passes.md": _passes}
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join("| " + " | ".join(cells).replace("\n", " ") + " |\n" for cells in lines)
+
+
+def _errors() -> str:
+    source = sources.ROOT / "frontend" / "wavetile" / "errors.py"
+    tree = ast.parse(source.read_text())
+    rows = []
+    for node in tree.body:
+        bases = [ast.unparse(base) for base in getattr(node, "bases", [])]
+        if isinstance(node, ast.ClassDef) and "WavetileError" in bases:
+            about = " ".join((ast.get_docstring(node) or "").split())
+            builtins = [f"`{base}`" for base in bases if base != "WavetileError"]
+            rows.append((f"`{node.name}`", ", ".join(builtins), about))
+    return (
+        f"# Errors\n\nFrom `{sources.relative(source)}`. "
+        f"{(ast.get_docstring(tree) or '').partition(chr(10))[2].strip()}\n\n"
+        + _table(("class of `wavetile.errors`", "is also a", "meaning"), rows)
+    )
+
+
+def _config() -> str:
+    from wavetile import _C
+
+    rows = []
+    for key in _C.config_keys():
+        suffix = f".{key.suffix}" if key.suffix else ""
+        name = f"<dimension>{suffix}" if key.per_dimension else key.suffix
+        values = key.values.replace(" | ", ", ")
+        rows.append((f"`{name}`", values, key.description))
+    return (
+        "# Keys of a Config\n\nFrom `configKeys()` in `passes/Config.cpp`; `wavetile info --config`"
+        " prints the same table. [language.md](language.md#config) says how a Config is given.\n\n"
+        + _table(("key", "values", "meaning"), rows)
+    )
+
+
+def _operations() -> str:
+    from wavetile.tracing.operations import FUNCTIONS, METHODS, Operation
+
+    names: dict[Operation, list[str]] = {row: [] for row in (*FUNCTIONS.values(), *METHODS.values())}
+    for name, row in METHODS.items():
+        names[row].append(f"`.{name}`")
+    kinds: dict[str, list[tuple[str, ...]]] = {}
+    for row, methods in names.items():
+        # The conversions (`v.float()`) are one function with a dtype each.
+        emit = getattr(row.emit, "func", row.emit)
+        about = emit.__doc__ or "" if emit is row.emit else f"`.to({row.emit.keywords['dtype']})`."
+        about = " ".join(about.split()).replace("|", "\\|")
+        function = f"`{row.name}`" if row in FUNCTIONS.values() else ""
+        kind = emit.__module__.rpartition(".")[2]
+        cells = (function, " ".join(methods), f"`{row.parameters_text()}`", about or "As in torch.")
+        kinds.setdefault(kind, []).append(cells)
+    parts = [
+        "# Operations\n\nWhat device code may call, from the tables in"
+        " `frontend/wavetile/tracing/operations/`. Names and meanings are those of torch, type"
+        " promotion too. A function that is not here is an `UnsupportedFunctionError` that names"
+        " the nearest one. Aliases, such as `torch.multiply`, are not listed.\n"
+    ]
+    for kind, rows in kinds.items():
+        head = ("function", "methods", "parameters", "meaning")
+        parts.append(f"\n## {kind.capitalize()}\n\n{_table(head, rows)}")
+    return "".join(parts)
+
+
+PAGES = {
+    "tile-dialect.md": _dialect,
+    "passes.md": _passes,
+    "errors.md": _errors,
+    "config.md": _config,
+    "operations.md": _operations,
+}
 
 
 def check() -> list[str]:

@@ -2,6 +2,8 @@
 
 """Who may use whom: the arrows between folders that docs/architecture.md draws.
 
+`python -m tests.checks.include_directions --graph` prints them, in Mermaid's language.
+
 A folder may include its own headers and those that the table grants it; everything else of the
 repository is a complaint. So is a library that a folder must not know, and a GPU's name outside
 the tables of targets.
@@ -9,6 +11,7 @@ the tables of targets.
 
 import ast
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,3 +143,36 @@ def check() -> list[str]:
     cpp = (line for path in sources.files(*sources.CPP) for line in _cpp(path))
     python = (line for path in sources.files(*sources.PYTHON) for line in _python(path))
     return [*cpp, *python]
+
+
+def graph() -> str:
+    """The table as a diagram: an arrow means may include, its text the only header."""
+    names = {folder.path: folder.path.rstrip("/").replace("/", "_") for folder in FOLDERS}
+    lines = ["graph TD", *(f'  {name}["{path}"]' for path, name in names.items())]
+    for folder in FOLDERS:
+        used: dict[str, list[str]] = {}
+        for path in folder.may_use:
+            target = max((name for name in names if path.startswith(name)), key=len)
+            used.setdefault(target, []).append(path.removeprefix(target))
+            # What is granted with a folder is granted in the folders inside it too.
+            if path == target:
+                never = NEVER.get(folder.path, ())
+                used.update(
+                    {
+                        inner: [""]
+                        for inner in names
+                        if inner != path and inner.startswith(path)
+                        if inner not in never and inner != folder.path
+                    }
+                )
+        for target, headers in used.items():
+            label = f"|{', '.join(headers)}|" if any(headers) else ""
+            lines.append(f"  {names[folder.path]} -->{label} {names[target]}")
+    lines.append('  kernels["kernels/, examples/"] -->|public API| frontend')
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    complaints = [] if "--graph" in sys.argv[1:] else check()
+    print(graph() if "--graph" in sys.argv[1:] else "\n".join(complaints))
+    sys.exit(1 if complaints else 0)
