@@ -118,6 +118,27 @@ bool LdsChoice::isConflictFree() const {
   return all_of(costs, [](const LdsCost &cost) { return cost.conflicts() == 0; });
 }
 
+/// As Layout::swizzled, but vector v of row r is stored at v ^ ((q ^ q / 2) % phases) with q = r /
+/// rowsPerPhase. Lanes that are `phases` rows apart then differ as well, so that one access may go
+/// by neighbouring rows and another by distant ones.
+static Layout foldedSwizzle(ArrayRef<int64_t> shape, unsigned vector, unsigned rowsPerPhase,
+                            unsigned phases, ArrayRef<unsigned> order, unsigned buffers) {
+  Coordinates atom = Layout::lds(shape).atomShape();
+  SmallVector<Coordinates> bases;
+  for (auto [place, dim] : enumerate(order)) {
+    for (int64_t step = 1; step < atom[dim]; step *= 2) {
+      Coordinates basis(shape.size(), 0);
+      basis[dim] = step;
+      if (place == 1) {
+        int64_t q = step / rowsPerPhase;
+        basis[order[0]] = ((q ^ q / 2) % phases) * vector;
+      }
+      bases.push_back(basis);
+    }
+  }
+  return cantFail(Layout::ldsFromBases(shape, bases, buffers, {}, order));
+}
+
 LdsChoice chooseSwizzle(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsigned elementBytes,
                         ArrayRef<LdsUse> uses, unsigned buffers) {
   auto evaluate = [&](Layout layout) {
@@ -145,16 +166,22 @@ LdsChoice chooseSwizzle(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsig
   unsigned second = order.empty() ? shape.size() - 2 : order[1];
   int64_t columns = best.layout.atomShape(fastest), rows = best.layout.atomShape(second);
   constexpr unsigned WidestVectorBytes = 16;
-  for (unsigned vector = std::max(1u, WidestVectorBytes / elementBytes); vector; vector /= 2)
-    for (unsigned phases = 2; phases * vector <= columns && phases <= rows; phases *= 2)
-      for (unsigned rowsPerPhase = 1; rowsPerPhase * phases <= rows; rowsPerPhase *= 2) {
-        LdsChoice choice =
-            evaluate(Layout::swizzled(shape, vector, rowsPerPhase, phases, order, buffers));
-        if (total(choice) < total(best))
-          best = std::move(choice);
-        if (best.isConflictFree() && std::get<1>(total(best)) == fewestAccesses)
-          return best;
-      }
+  SmallVector<unsigned, 4> dims(order);
+  if (dims.empty())
+    for (unsigned dim = shape.size(); dim-- > 0;)
+      dims.push_back(dim);
+  for (bool folded : {false, true})
+    for (unsigned vector = std::max(1u, WidestVectorBytes / elementBytes); vector; vector /= 2)
+      for (unsigned phases = 2; phases * vector <= columns && phases <= rows; phases *= 2)
+        for (unsigned rowsPerPhase = 1; rowsPerPhase * phases <= rows; rowsPerPhase *= 2) {
+          LdsChoice choice = evaluate(
+              folded ? foldedSwizzle(shape, vector, rowsPerPhase, phases, dims, buffers)
+                     : Layout::swizzled(shape, vector, rowsPerPhase, phases, order, buffers));
+          if (total(choice) < total(best))
+            best = std::move(choice);
+          if (best.isConflictFree() && std::get<1>(total(best)) == fewestAccesses)
+            return best;
+        }
   return best;
 }
 

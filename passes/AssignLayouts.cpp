@@ -20,7 +20,8 @@
 //     [2]], shape=[4]">>
 //
 // 1. Anchors: results and operands of dots get those of a matrix instruction; values on their way
-//    into a staging buffer those of a coalesced load whose lanes also hold runs along LDS.
+//    into a staging buffer that of a coalesced load, from which lanes of a wave can get runs along
+//    LDS by exchanging registers.
 // 2. Layouts spread along operations that keep elements in place, in both directions, until nothing
 //    changes; then the next tile without one becomes an anchor with a coalesced layout, and so on.
 // 3. Where an operation needs its operands otherwise, `tile.convert_layout` is inserted.
@@ -74,6 +75,8 @@ private:
   const TargetInfo &target;
   CoalescedLayouts coalesced;
   DenseMap<Value, Layout> layouts;
+  /// In which layout a tile goes to its staging buffer, where that is settled.
+  DenseMap<Operation *, Layout> stagedLayouts;
   SmallVector<Operation *> operations;
 };
 
@@ -109,11 +112,17 @@ static tile::StoreOp findStore(Value value, unsigned depth = 0) {
     if (auto store = dyn_cast<tile::StoreOp>(user))
       return store;
     Value next;
-    if (keepsPlaces(user))
+    if (keepsPlaces(user)) {
       next = user->getResult(0);
-    else if (auto yield = dyn_cast<tile::YieldOp>(user))
+    } else if (auto yield = dyn_cast<tile::YieldOp>(user)) {
       if (auto loop = dyn_cast<tile::ForOp>(yield->getParentOp()))
         next = loop.getResult(use.getOperandNumber());
+    } else if (auto loop = dyn_cast<tile::ForOp>(user)) {
+      // The loop behind a peeled one carries on from its results.
+      for (auto [init, result] : llvm::zip_equal(loop.getInits(), loop.getResults()))
+        if (init == value)
+          next = result;
+    }
     if (next)
       if (tile::StoreOp store = findStore(next, depth + 1))
         return store;
@@ -178,7 +187,9 @@ void LayoutAssignment::anchorStagedValues() {
   program.walk([&](tile::StageStoreOp store) {
     auto type = store.getValue().getType();
     std::optional<unsigned> along = sharedDim(store.getStaging());
-    assign(store.getValue(), coalesced.stagedLayout(type, along.value_or(type.getRank() - 1)));
+    StagedLayouts chosen = coalesced.stagedLayouts(type, along.value_or(type.getRank() - 1));
+    if (assign(store.getValue(), chosen.memory))
+      stagedLayouts.try_emplace(store, chosen.lds);
   });
 }
 
@@ -421,6 +432,11 @@ LogicalResult LayoutAssignment::rewrite(Operation *op) {
           requireOperand(broadcast.getSourceMutable(),
                          broadcastSource(broadcast.getSource().getType(), result));
         setResultLayout(broadcast->getResult(0), result);
+        return success();
+      })
+      .Case([&](tile::StageStoreOp store) {
+        if (auto found = stagedLayouts.find(store); found != stagedLayouts.end())
+          requireOperand(store.getValueMutable(), found->second);
         return success();
       })
       .Case([&](tile::DotOp dot) {

@@ -123,8 +123,7 @@ static void fillLanesAndWaves(Distribution &spread, ArrayRef<int64_t> shape, uns
   }
   spread.lanes[spread.order.front()] *= lanesLeft;
   for (unsigned dim : llvm::reverse(spread.order)) {
-    unsigned count =
-        fitting(shape[dim], spread.elements[dim] * spread.lanes[dim], wavesLeft);
+    unsigned count = fitting(shape[dim], spread.elements[dim] * spread.lanes[dim], wavesLeft);
     spread.waves[dim] *= count;
     wavesLeft /= count;
   }
@@ -150,19 +149,108 @@ Layout CoalescedLayouts::layout(RankedTensorType type) const {
   return Layout::blocked(shape, spread.order, spread.elements, spread.lanes, spread.waves);
 }
 
-Layout CoalescedLayouts::stagedLayout(RankedTensorType type, unsigned along) const {
-  ArrayRef<int64_t> shape = type.getShape();
-  unsigned fast = fastDim(shape);
-  Distribution spread(shape.size(), fast);
-  spread.elements[fast] = vectorElements(type, fast);
-  if (along != fast) {
-    int64_t perLane = type.getNumElements() / (int64_t(waves) * target.waveSize());
-    unsigned wanted = std::max(1u, 128 / memoryBits(type));
-    unsigned run = std::min({wanted, powerOfTwoPart(shape[along]),
-                             unsigned(llvm::bit_floor(uint64_t(
-                                 std::max<int64_t>(1, perLane / spread.elements[fast]))))});
-    spread.elements[along] = run;
+//===----------------------------------------------------------------------===//
+// Between memory and LDS
+//===----------------------------------------------------------------------===//
+
+/// Bits of the lane number, the one first whose lanes exchange registers most cheaply.
+static SmallVector<unsigned> exchangeBits(const TargetInfo &target, unsigned laneBits) {
+  const CrossLaneInfo &can = target.crossLane();
+  SmallVector<unsigned> result;
+  auto add = [&](unsigned bit, bool isCheap) {
+    if (isCheap && bit < laneBits && !llvm::is_contained(result, bit))
+      result.push_back(bit);
+  };
+  add(5, can.swapHalves32);
+  add(4, can.swapRows16);
+  add(0, can.quadPermute);
+  add(1, can.quadPermute);
+  add(3, can.rowXorMask || can.rowRotate);
+  add(2, can.rowXorMask);
+  return result;
+}
+
+namespace {
+
+/// Deals the bits of the two indices of a tile to registers, lanes and waves.
+struct IndexBitDealer {
+  unsigned fast, along;
+  unsigned fastBits, alongBits;
+  unsigned nextFast = 0, nextAlong = 0;
+
+  unsigned fastLeft() const { return fastBits - nextFast; }
+  unsigned alongLeft() const { return alongBits - nextAlong; }
+  Coordinates basis(unsigned dim, unsigned bit) const {
+    Coordinates result(2, 0);
+    result[dim] = int64_t(1) << bit;
+    return result;
   }
-  fillLanesAndWaves(spread, shape, target.waveSize(), waves);
-  return Layout::blocked(shape, spread.order, spread.elements, spread.lanes, spread.waves);
+  Coordinates takeFast() { return basis(fast, nextFast++); }
+  Coordinates takeAlong() { return basis(along, nextAlong++); }
+};
+
+} // namespace
+
+std::optional<StagedLayouts> CoalescedLayouts::exchangedLayouts(RankedTensorType type,
+                                                                unsigned fast) const {
+  unsigned along = 1 - fast, bits = memoryBits(type);
+  unsigned widest = target.globalMemory().widestAccessBits;
+  unsigned laneBits = llvm::Log2_32(target.waveSize()), waveBits = llvm::Log2_32(waves);
+  IndexBitDealer deal{fast, along, unsigned(llvm::countr_zero(uint64_t(type.getDimSize(fast)))),
+                      unsigned(llvm::countr_zero(uint64_t(type.getDimSize(along))))};
+  if (deal.fastBits + deal.alongBits < laneBits + waveBits || bits > 32)
+    return std::nullopt;
+  unsigned perLane = deal.fastBits + deal.alongBits - laneBits - waveBits;
+  unsigned vector = llvm::Log2_32(vectorElements(type, fast));
+  unsigned run = std::min(llvm::Log2_32(128 / bits), deal.alongBits);
+  if (vector > perLane)
+    return std::nullopt;
+  unsigned runInLane = std::min(run, perLane - vector), exchanged = run - runInLane;
+  SmallVector<unsigned> exchangeLanes = exchangeBits(target, laneBits);
+  // Registers travel in words of 32 bits.
+  unsigned wordBits = llvm::Log2_32(32 / bits);
+  if (exchanged > exchangeLanes.size() || vector < wordBits + exchanged)
+    return std::nullopt;
+
+  SmallVector<Coordinates> registers, lanes(laneBits), waveBases;
+  for (unsigned bit = 0; bit < vector; ++bit)
+    registers.push_back(deal.takeFast());
+  for (unsigned bit = 0; bit < runInLane; ++bit)
+    registers.push_back(deal.takeAlong());
+  for (unsigned bit = 0; bit < exchanged; ++bit)
+    lanes[exchangeLanes[bit]] = deal.takeAlong();
+
+  // Lanes along memory fill a cache line; the others, which LDS serves together, lie along it.
+  unsigned line = llvm::Log2_32(std::max(1u, target.globalMemory().cacheLineBytes * 8 / widest));
+  unsigned fastLanes = std::min({line, deal.fastLeft(), laneBits - exchanged});
+  unsigned alongLanes = std::min(laneBits - exchanged - fastLanes, deal.alongLeft());
+  fastLanes = laneBits - exchanged - alongLanes;
+  if (fastLanes > deal.fastLeft())
+    return std::nullopt;
+  for (Coordinates &lane : lanes)
+    if (lane.empty())
+      lane = alongLanes ? (--alongLanes, deal.takeAlong()) : deal.takeFast();
+  for (unsigned bit = 0; bit < waveBits; ++bit)
+    waveBases.push_back(deal.fastLeft() ? deal.takeFast() : deal.takeAlong());
+  while (deal.alongLeft())
+    registers.push_back(deal.takeAlong());
+  while (deal.fastLeft())
+    registers.push_back(deal.takeFast());
+
+  auto build = [&] { return Layout::fromBases(type.getShape(), registers, lanes, waveBases); };
+  llvm::Expected<Layout> memory = build();
+  for (unsigned bit = 0; bit < exchanged; ++bit)
+    std::swap(registers[vector - 1 - bit], lanes[exchangeLanes[bit]]);
+  llvm::Expected<Layout> lds = build();
+  assert(memory && lds && "each bit of each index is dealt once");
+  return StagedLayouts{*memory, *lds};
+}
+
+StagedLayouts CoalescedLayouts::stagedLayouts(RankedTensorType type, unsigned along) const {
+  unsigned fast = fastDim(type.getShape());
+  if (type.getRank() == 2 && along != fast)
+    if (std::optional<StagedLayouts> exchanged = exchangedLayouts(type, fast))
+      return *exchanged;
+  Layout both = layout(type);
+  return {both, both};
 }

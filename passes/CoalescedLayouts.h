@@ -21,15 +21,22 @@
 
 namespace wavetile {
 
+/// Where a tile lies on its way from memory to LDS: as it is loaded, and as it is stored. They are
+/// the same, or differ by an exchange of registers within waves.
+struct StagedLayouts {
+  Layout memory, lds;
+};
+
 class CoalescedLayouts {
 public:
   CoalescedLayouts(tile::ProgramOp program, const TargetInfo &target);
 
   Layout layout(mlir::RankedTensorType type) const;
 
-  /// For a tile that is loaded and then stored to LDS, where `along` is contiguous: a lane holds
-  /// runs along memory and, if there are elements enough, along LDS.
-  Layout stagedLayout(mlir::RankedTensorType type, unsigned along) const;
+  /// For a tile that is loaded and then stored to LDS, where `along` is contiguous: a lane loads
+  /// runs along memory and stores runs along LDS, both of the widest access. If it has too few
+  /// elements for a block of such runs, lanes exchange registers in between.
+  StagedLayouts stagedLayouts(mlir::RankedTensorType type, unsigned along) const;
 
   /// The dimension of the accessed tile along which memory is contiguous.
   static std::optional<unsigned> contiguousDim(tile::LoadOp op);
@@ -38,6 +45,8 @@ public:
 private:
   /// Along which dimension tiles of this shape lie in memory; the last if nothing says otherwise.
   unsigned fastDim(llvm::ArrayRef<int64_t> shape) const;
+  /// stagedLayouts for a tile of which `fast` is contiguous in memory and the other in LDS.
+  std::optional<StagedLayouts> exchangedLayouts(mlir::RankedTensorType type, unsigned fast) const;
   /// Elements of one lane along the fast dimension.
   unsigned vectorElements(mlir::RankedTensorType type, unsigned dim) const;
 

@@ -29,7 +29,8 @@
 //     %b1 = tile.stage_load %sb[%c0]
 //     %d = tile.dot %a1, %b1, %acc ...
 //
-// The first barrier is left out where nothing can have read the buffer before. An
+// The first barrier is left out where nothing can have read the buffer before. Loops
+// that follow one another use the same buffers. An
 // operand that comes from outside of the dot's loop is staged where it is made, so
 // that it is written once.
 //
@@ -56,17 +57,35 @@ public:
 
 private:
   void stageDot(tile::DotOp dot);
+  Value createStaging(Value operand, Operation *parent);
+  SmallVector<Value> storeOperands(OpBuilder &builder, ArrayRef<Value> operands);
+
+  /// The staging buffers that loops have filled, each with the loop that did so last.
+  SmallVector<std::pair<Value, tile::ForOp>> reusable;
 };
 
 } // namespace
 
-static Value createStaging(Value operand, tile::ProgramOp program) {
+/// A staging buffer for `operand`: that of an earlier loop of the same block if it has one to spare
+/// (the loop behind a peeled one does what the first did), else a new one.
+Value StageOperandsPass::createStaging(Value operand, Operation *parent) {
+  auto program = parent->getParentOfType<tile::ProgramOp>();
+  auto loop = dyn_cast<tile::ForOp>(parent);
   auto type = cast<RankedTensorType>(operand.getType());
-  OpBuilder builder(program.getContext());
-  builder.setInsertionPointToStart(&program.getBody().front());
-  auto staging = tile::StagingType::get(program.getContext(), /*buffers=*/1, type.getShape(),
+  OpBuilder builder(parent->getContext());
+  auto staging = tile::StagingType::get(parent->getContext(), /*buffers=*/1, type.getShape(),
                                         type.getElementType(), builder.getUnitAttr());
-  return tile::StageAllocOp::create(builder, operand.getLoc(), staging);
+  for (auto &[value, last] : reusable) {
+    if (!loop || value.getType() != staging || loop == last || loop->getBlock() != last->getBlock())
+      continue;
+    last = loop;
+    return value;
+  }
+  builder.setInsertionPointToStart(&program.getBody().front());
+  Value value = tile::StageAllocOp::create(builder, operand.getLoc(), staging);
+  if (loop)
+    reusable.push_back({value, loop});
+  return value;
 }
 
 static Value zeroIndex(OpBuilder &builder, Location loc) {
@@ -74,8 +93,7 @@ static Value zeroIndex(OpBuilder &builder, Location loc) {
 }
 
 /// Stores `operands` to new staging buffers at the builder's place, between the barriers they need.
-static SmallVector<Value> storeOperands(OpBuilder &builder, ArrayRef<Value> operands,
-                                        tile::ProgramOp program) {
+SmallVector<Value> StageOperandsPass::storeOperands(OpBuilder &builder, ArrayRef<Value> operands) {
   SmallVector<Value> stagings;
   if (operands.empty())
     return stagings;
@@ -84,7 +102,7 @@ static SmallVector<Value> storeOperands(OpBuilder &builder, ArrayRef<Value> oper
   if (isa<tile::ForOp>(parent))
     tile::BarrierOp::create(builder, loc);
   for (Value operand : operands) {
-    Value staging = createStaging(operand, program);
+    Value staging = createStaging(operand, parent);
     tile::StageStoreOp::create(builder, operand.getLoc(), operand, staging,
                                zeroIndex(builder, operand.getLoc()));
     stagings.push_back(staging);
@@ -94,7 +112,6 @@ static SmallVector<Value> storeOperands(OpBuilder &builder, ArrayRef<Value> oper
 }
 
 void StageOperandsPass::stageDot(tile::DotOp dot) {
-  auto program = dot->getParentOfType<tile::ProgramOp>();
   SmallVector<OpOperand *> here;
   for (OpOperand *operand : {&dot.getLhsMutable(), &dot.getRhsMutable()}) {
     Value value = operand->get();
@@ -104,7 +121,7 @@ void StageOperandsPass::stageDot(tile::DotOp dot) {
       continue;
     }
     builder.setInsertionPointAfterValue(value);
-    Value staging = storeOperands(builder, value, program).front();
+    Value staging = storeOperands(builder, value).front();
     builder.setInsertionPoint(dot);
     operand->set(tile::StageLoadOp::create(builder, value.getLoc(), value.getType(), staging,
                                            zeroIndex(builder, value.getLoc())));
@@ -113,7 +130,7 @@ void StageOperandsPass::stageDot(tile::DotOp dot) {
   llvm::SmallSetVector<Value, 2> distinct;
   for (OpOperand *operand : here)
     distinct.insert(operand->get());
-  SmallVector<Value> stagings = storeOperands(builder, distinct.getArrayRef(), program);
+  SmallVector<Value> stagings = storeOperands(builder, distinct.getArrayRef());
   for (OpOperand *operand : here) {
     Value value = operand->get();
     Value staging = stagings[llvm::find(distinct, value) - distinct.begin()];
@@ -125,6 +142,7 @@ void StageOperandsPass::stageDot(tile::DotOp dot) {
 void StageOperandsPass::runOnOperation() {
   SmallVector<tile::DotOp> dots;
   getOperation().walk([&](tile::DotOp dot) { dots.push_back(dot); });
+  reusable.clear();
   for (tile::DotOp dot : dots)
     stageDot(dot);
 }

@@ -46,15 +46,16 @@ static unsigned quadControl(unsigned mask) {
   return control;
 }
 
-/// v_permlane16_swap or v_permlane32_swap of a value with itself: the first result holds the value
-/// of the lower row (half) of each pair in both places, the second that of the upper.
-static std::pair<Value, Value> swapPair(Lowering &state, Value word, unsigned mask) {
-  Type pair = LLVM::LLVMStructType::getLiteral(state.builder.getContext(),
-                                               {state.i32(), state.i32()});
+/// v_permlane16_swap or v_permlane32_swap: swaps the upper row (half) of each pair of `a` with the
+/// lower one of `b`. With a == b the first result holds the value of the lower row of each pair in
+/// both places, the second that of the upper.
+static std::pair<Value, Value> swapRows(Lowering &state, Value a, Value b, unsigned mask) {
+  Type pair =
+      LLVM::LLVMStructType::getLiteral(state.builder.getContext(), {state.i32(), state.i32()});
   Value no = state.constant(state.i1(), 0);
-  Value result = state.intrinsic(mask == 16 ? "llvm.amdgcn.permlane16.swap"
-                                            : "llvm.amdgcn.permlane32.swap",
-                                 pair, {word, word, no, no});
+  Value result =
+      state.intrinsic(mask == 16 ? "llvm.amdgcn.permlane16.swap" : "llvm.amdgcn.permlane32.swap",
+                      pair, {a, b, no, no});
   return {LLVM::ExtractValueOp::create(state.builder, state.loc, result, 0),
           LLVM::ExtractValueOp::create(state.builder, state.loc, result, 1)};
 }
@@ -63,18 +64,22 @@ static bool canSwap(const CrossLaneInfo &can, unsigned mask) {
   return (mask == 16 && can.swapRows16) || (mask == 32 && can.swapHalves32);
 }
 
+/// Whether the lane has the bit `mask`.
+static Value hasLaneBit(Lowering &state, unsigned mask) {
+  return state.compare(LLVM::ICmpPredicate::ne, state.bitAnd(state.laneId, state.constantI32(mask)),
+                       state.constantI32(0));
+}
+
 /// The other one of a swapped pair than the lane's own.
 static Value swapped(Lowering &state, Value word, unsigned mask) {
-  auto [lower, upper] = swapPair(state, word, mask);
-  Value isUpper = state.compare(LLVM::ICmpPredicate::ne,
-                                state.bitAnd(state.laneId, state.constantI32(mask)),
-                                state.constantI32(0));
-  return state.select(isUpper, lower, upper);
+  auto [lower, upper] = swapRows(state, word, word, mask);
+  return state.select(hasLaneBit(state, mask), lower, upper);
 }
 
 static Value backwardPermute(Lowering &state, Value word, unsigned mask) {
   Value source = state.bitXor(state.laneId, state.constantI32(mask));
-  return state.intrinsic("llvm.amdgcn.ds.bpermute", state.i32(), {state.shiftLeft(source, 2), word});
+  return state.intrinsic("llvm.amdgcn.ds.bpermute", state.i32(),
+                         {state.shiftLeft(source, 2), word});
 }
 
 static Value readWordXor(Lowering &state, Value word, unsigned mask, bool uniformBelow) {
@@ -118,9 +123,17 @@ static Value onWords(Lowering &state, Value value, llvm::function_ref<Value(Valu
 }
 
 Value rocm::readLaneXor(Lowering &state, Value value, unsigned mask, bool uniformBelow) {
-  return onWords(state, value, [&](Value word) {
-    return readWordXor(state, word, mask, uniformBelow);
-  });
+  return onWords(state, value,
+                 [&](Value word) { return readWordXor(state, word, mask, uniformBelow); });
+}
+
+std::pair<Value, Value> rocm::exchangeHalves(Lowering &state, Value a, Value b, unsigned mask) {
+  if (canSwap(state.target.crossLane(), mask))
+    return swapRows(state, a, b, mask);
+  Value hasBit = hasLaneBit(state, mask);
+  Value given = state.select(hasBit, a, b);
+  Value taken = readLaneXor(state, given, mask, /*uniformBelow=*/false);
+  return {state.select(hasBit, taken, a), state.select(hasBit, b, taken)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,13 +142,14 @@ Value rocm::readLaneXor(Lowering &state, Value value, unsigned mask, bool unifor
 
 static Value readLane(Lowering &state, Value value, unsigned lane) {
   return onWords(state, value, [&](Value word) {
-    return state.intrinsic("llvm.amdgcn.readlane.i32", state.i32(), {word, state.constantI32(lane)});
+    return state.intrinsic("llvm.amdgcn.readlane.i32", state.i32(),
+                           {word, state.constantI32(lane)});
   });
 }
 
 /// Combines rows of 16, each uniform, of a wave64 (`both` masks) or of each half of it, where rows
-/// can only be broadcast upwards: the last row of the wave (half) then has the result, which is read
-/// into scalar registers.
+/// can only be broadcast upwards: the last row of the wave (half) then has the result, which is
+/// read into scalar registers.
 static Value combineRowsByBroadcast(Lowering &state, Value value, bool both, Combine combine) {
   auto broadcast = [&](Value from, unsigned control) {
     return onWords(state, from, [&](Value word) { return dpp(state, word, control); });
@@ -155,7 +169,8 @@ Value rocm::combineAcrossLanes(Lowering &state, Value value, ArrayRef<unsigned> 
     bool uniformBelow = (done & (mask - 1)) == mask - 1;
     bool swaps = canSwap(can, mask) && value.getType().getIntOrFloatBitWidth() == 32;
     if (swaps) {
-      auto [lower, upper] = swapPair(state, state.bitcast(value, state.i32()), mask);
+      Value word = state.bitcast(value, state.i32());
+      auto [lower, upper] = swapRows(state, word, word, mask);
       value = combine(state.bitcast(lower, value.getType()), state.bitcast(upper, value.getType()));
     } else if (mask == 16 && uniformBelow && can.rowBroadcast && state.target.waveSize() == 64) {
       bool both = index + 1 < masks.size() && masks[index + 1] == 32;

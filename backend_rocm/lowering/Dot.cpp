@@ -10,11 +10,17 @@
 // registers. Which runs belong together is read off their coordinates: the m of
 // A's and the accumulator's run agree, the n of B's, and the k of A's and B's.
 //
+// Operands in LDS are read one step of k at a time, just before its products, so
+// that few of them are in registers at once.
+//
 //===----------------------------------------------------------------------===//
 
+#include "backend_rocm/lowering/LdsAccess.h"
 #include "backend_rocm/lowering/Operations.h"
 
 #include "llvm/ADT/MapVector.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace wavetile;
@@ -59,6 +65,35 @@ namespace {
 /// The runs of registers of one operand, by the coordinates of their first element.
 using Runs = llvm::MapVector<std::pair<int64_t, int64_t>, unsigned>;
 
+/// The elements of an operand: in registers already, or read from LDS when they are needed.
+class OperandSource {
+public:
+  OperandSource(Lowering &state, Value tileValue) {
+    if (state.tiles.contains(tileValue)) {
+      registers = state.unpack(state.registers(tileValue));
+      return;
+    }
+    auto load = tileValue.getDefiningOp<tile::StageLoadOp>();
+    assert(load && "only stage_loads leave reading to their users");
+    reader.emplace(state, stagedTile(state, load.getStaging(), load.getBuffer()),
+                   Lowering::layoutOf(tileValue),
+                   state.memoryType(load.getType().getElementType()));
+  }
+
+  SmallVector<Value> elements(unsigned first, unsigned count) {
+    if (!reader)
+      return SmallVector<Value>(ArrayRef(registers).slice(first, count));
+    SmallVector<Value> result;
+    for (unsigned reg = first; reg < first + count; ++reg)
+      result.push_back(reader->read(reg));
+    return result;
+  }
+
+private:
+  SmallVector<Value> registers;
+  std::optional<LdsReader> reader;
+};
+
 /// A matrix instruction applied to the tiles of one dot.
 class DotLowering {
 public:
@@ -69,7 +104,7 @@ public:
 
 private:
   Runs runsOf(Value tile, unsigned length);
-  Value operand(ArrayRef<Value> registers, unsigned first, const MatrixOperand &shape);
+  Value operand(OperandSource &source, unsigned first, const MatrixOperand &shape);
   Value call(Value a, Value b, Value accumulator);
 
   Lowering &state;
@@ -91,15 +126,12 @@ Runs DotLowering::runsOf(Value tileValue, unsigned length) {
 }
 
 /// Consecutive registers as the intrinsic takes them: packed into words, then recast.
-Value DotLowering::operand(ArrayRef<Value> registers, unsigned first, const MatrixOperand &shape) {
-  SmallVector<Value> elements(registers.slice(first, shape.elementsPerLane()));
+Value DotLowering::operand(OperandSource &source, unsigned first, const MatrixOperand &shape) {
+  SmallVector<Value> elements = source.elements(first, shape.elementsPerLane());
   return state.bitcast(state.buildVector(elements), intrinsicType(state.builder, shape));
 }
 
 Value DotLowering::call(Value a, Value b, Value accumulator) {
-  std::string name = instruction.intrinsic;
-  if (!instruction.intrinsicOverload.empty())
-    name += instruction.intrinsicOverload;
   SmallVector<Value> arguments;
   Value zero;
   switch (instruction.callForm) {
@@ -116,7 +148,8 @@ Value DotLowering::call(Value a, Value b, Value accumulator) {
     break;
   }
   }
-  return state.intrinsic(name, accumulator.getType(), arguments);
+  // The types of the call complete the name of an overloaded intrinsic.
+  return state.intrinsic(instruction.intrinsic, accumulator.getType(), arguments);
 }
 
 LogicalResult DotLowering::run() {
@@ -124,47 +157,40 @@ LogicalResult DotLowering::run() {
   const MatrixOperand &lhsShape = swapped ? instruction.b : instruction.a;
   const MatrixOperand &rhsShape = swapped ? instruction.a : instruction.b;
   const MatrixOperand &resultShape = instruction.accumulator;
-  SmallVector<Value> lhs = state.unpack(state.registers(op.getLhs()));
-  SmallVector<Value> rhs = state.unpack(state.registers(op.getRhs()));
-  SmallVector<Value> accumulator = state.unpack(state.registers(op.getAccumulator()));
-  Runs lhsRuns = runsOf(op.getLhs(), lhsShape.elementsPerLane());
-  Runs rhsRuns = runsOf(op.getRhs(), rhsShape.elementsPerLane());
+  OperandSource lhs(state, op.getLhs()), rhs(state, op.getRhs());
+  OperandSource accumulator(state, op.getAccumulator());
   Runs resultRuns = runsOf(op.getResult(), resultShape.elementsPerLane());
-
-  llvm::MapVector<unsigned, Value> results;
+  llvm::DenseMap<unsigned, Value> results;
   for (auto &[place, first] : resultRuns)
     results[first] = operand(accumulator, first, resultShape);
-  llvm::MapVector<unsigned, Value> lhsOperands, rhsOperands;
-  for (auto &[place, first] : lhsRuns)
-    lhsOperands[first] = operand(lhs, first, lhsShape);
-  for (auto &[place, first] : rhsRuns)
-    rhsOperands[first] = operand(rhs, first, rhsShape);
 
   // All products of one k before the next, so that neighbours use different accumulators.
-  std::map<int64_t, SmallVector<std::pair<int64_t, unsigned>>> byK;
-  for (auto &[place, first] : lhsRuns)
-    byK[place.second].push_back({place.first, first});
-  for (auto &[k, rows] : byK) {
-    for (auto &[m, lhsFirst] : rows) {
-      for (auto &[place, resultFirst] : resultRuns) {
-        if (place.first != m)
-          continue;
-        auto found = rhsRuns.find({k, place.second});
-        if (found == rhsRuns.end())
-          return op.emitOpError() << "operand layouts do not match " << instruction.name;
-        Value a = lhsOperands[lhsFirst], b = rhsOperands[found->second];
-        if (swapped)
-          std::swap(a, b);
-        results[resultFirst] = call(a, b, results[resultFirst]);
-      }
+  std::map<int64_t, Runs> lhsSteps, rhsSteps;
+  for (auto &[place, first] : runsOf(op.getLhs(), lhsShape.elementsPerLane()))
+    lhsSteps[place.second].insert({place, first});
+  for (auto &[place, first] : runsOf(op.getRhs(), rhsShape.elementsPerLane()))
+    rhsSteps[place.first].insert({place, first});
+  for (auto &[k, lhsRuns] : lhsSteps) {
+    llvm::DenseMap<int64_t, Value> rows, columns;
+    for (auto &[place, first] : lhsRuns)
+      rows[place.first] = operand(lhs, first, lhsShape);
+    for (auto &[place, first] : rhsSteps[k])
+      columns[place.second] = operand(rhs, first, rhsShape);
+    for (auto &[place, first] : resultRuns) {
+      Value a = rows.lookup(place.first), b = columns.lookup(place.second);
+      if (!a || !b)
+        return op.emitOpError() << "operand layouts do not match " << instruction.name;
+      if (swapped)
+        std::swap(a, b);
+      results[first] = call(a, b, results[first]);
     }
   }
 
-  SmallVector<Value> registers(accumulator.size());
-  Type element = accumulator.front().getType();
+  SmallVector<Value> registers(Lowering::layoutOf(op.getResult()).registerCount());
+  Type element = state.registerType(op.getType().getElementType());
   unsigned length = resultShape.elementsPerLane();
-  for (auto &[first, value] : results) {
-    Value vector = state.bitcast(value, VectorType::get(length, element));
+  for (auto &[place, first] : resultRuns) {
+    Value vector = state.bitcast(results[first], VectorType::get(length, element));
     for (unsigned i = 0; i < length; ++i)
       registers[first + i] = state.extract(vector, i);
   }

@@ -11,19 +11,20 @@ using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::rocm;
 
-namespace {
+namespace wavetile::rocm {
 
-/// Addresses of one register layout in one LDS layout.
+/// Addresses of one register layout in one LDS layout. What does not change from access to access
+/// is computed once, in the function's prologue.
 class LdsAddresses {
 public:
   LdsAddresses(Lowering &state, const LdsTile &where, const Layout &registers, unsigned bytes)
       : state(state), where(where), placement(registers, where.layout), bytes(bytes) {
-    for (unsigned bit = 0; (1u << bit) < registers.laneCount(); ++bit)
-      combine(state.laneId, bit, placement.laneBasis(bit));
-    for (unsigned bit = 0; (1u << bit) < registers.waveCount(); ++bit)
-      combine(state.waveId, bit, placement.waveBasis(bit));
-    if (where.buffer)
-      bufferBytes = state.mul(where.buffer, state.constantI32(placement.bufferStride() * bytes));
+    OpBuilder::InsertionGuard guard(state.builder);
+    state.builder.setInsertionPoint(state.prologueEnd);
+    combine(state.laneId, registers.laneCount(),
+            [&](unsigned bit) { return placement.laneBasis(bit); });
+    combine(state.waveId, registers.waveCount(),
+            [&](unsigned bit) { return placement.waveBasis(bit); });
   }
 
   const LdsPlacement &lds() const { return placement; }
@@ -33,49 +34,74 @@ public:
   }
 
   Value pointer(unsigned reg) {
-    Value x = fixed ? fixed : state.constantI32(0);
-    unsigned constant = where.base;
+    int64_t mask = 0, constant = 0;
     if (auto displacement = placement.displacement(reg)) {
-      constant += *displacement * bytes;
-      x = paddedBytes(x);
+      constant = *displacement;
     } else {
-      Value mixed = state.bitXor(x, state.constantI32(placement.registerXor(reg)));
-      constant += placement.registerAdd(reg) * bytes;
-      x = paddedBytes(mixed);
+      mask = placement.registerXor(reg);
+      constant = placement.registerAdd(reg);
     }
-    if (bufferBytes)
-      x = state.add(x, bufferBytes);
-    return state.ldsPointer(constant, x);
+    Value offset = offsetOf(mask);
+    if (where.buffer) {
+      Value stride = state.constantI32(placement.bufferStride() * bytes);
+      offset = state.add(offset, state.mul(where.buffer, stride));
+    }
+    return state.ldsPointer(where.base + constant * bytes, offset);
   }
 
 private:
-  /// XORs `basis` in where the bit of `number` is set.
-  void combine(Value number, unsigned bit, int64_t basis) {
-    if (!basis)
-      return;
-    Value isSet = state.bitAnd(state.shiftRight(number, bit), state.constantI32(1));
-    Value part = state.mul(isSet, state.constantI32(basis));
-    fixed = fixed ? state.bitXor(fixed, part) : part;
+  /// XORs in the bases of the bits that are set in `number`. Bits whose bases are each other's
+  /// doubles and share no bit move together.
+  void combine(Value number, unsigned count, llvm::function_ref<int64_t(unsigned)> basis) {
+    unsigned bits = llvm::Log2_32(count);
+    for (unsigned bit = 0; bit < bits;) {
+      int64_t first = basis(bit), used = first;
+      unsigned length = 1;
+      while (first && bit + length < bits && basis(bit + length) == first << length &&
+             (used & first << length) == 0)
+        used |= first << length++;
+      if (first) {
+        Value field = state.shiftRight(number, bit);
+        if (bit + length < bits)
+          field = state.bitAnd(field, state.constantI32((1u << length) - 1));
+        Value part = llvm::isPowerOf2_64(first) ? state.shiftLeft(field, llvm::Log2_64(first))
+                                                : state.mul(field, state.constantI32(first));
+        fixed = fixed ? state.bitXor(fixed, part) : part;
+      }
+      bit += length;
+    }
   }
 
-  Value paddedBytes(Value offset) {
+  /// In bytes, padding included: lane's and wave's part with `mask` XORed in.
+  Value offsetOf(int64_t mask) {
+    auto [entry, isNew] = offsets.try_emplace(mask);
+    if (!isNew)
+      return entry->second;
+    OpBuilder::InsertionGuard guard(state.builder);
+    state.builder.setInsertionPoint(state.prologueEnd);
+    Value x = fixed ? fixed : state.constantI32(0);
+    if (mask)
+      x = state.bitXor(x, state.constantI32(mask));
     Padding padding = placement.ldsLayout().padding();
-    Value result = offset;
+    Value padded = x;
     if (padding.amount) {
-      Value intervals = state.shiftRight(offset, llvm::Log2_64(padding.interval));
-      result = state.add(result, state.mul(intervals, state.constantI32(padding.amount)));
+      Value intervals = state.shiftRight(x, llvm::Log2_64(padding.interval));
+      padded = state.add(x, state.mul(intervals, state.constantI32(padding.amount)));
     }
-    return state.mul(result, state.constantI32(bytes));
+    Value result = state.mul(padded, state.constantI32(bytes));
+    offsets[mask] = result;
+    return result;
   }
 
   Lowering &state;
   LdsTile where;
   LdsPlacement placement;
   unsigned bytes;
-  Value fixed, bufferBytes;
+  Value fixed;
+  llvm::DenseMap<int64_t, Value> offsets;
 };
 
-} // namespace
+} // namespace wavetile::rocm
 
 void rocm::writeLds(Lowering &state, const LdsTile &to, const Layout &layout,
                     ValueRange registers) {
@@ -83,28 +109,54 @@ void rocm::writeLds(Lowering &state, const LdsTile &to, const Layout &layout,
   unsigned bytes = Lowering::bytesOf(element);
   LdsAddresses addresses(state, to, layout, bytes);
   Replication copies = layout.replication();
-  for (const auto &group : addresses.lds().vectors(addresses.width())) {
-    if (group.front() & copies.registerMask)
-      continue;
-    SmallVector<Value> elements =
-        llvm::map_to_vector(group, [&](unsigned reg) -> Value { return registers[reg]; });
-    LLVM::StoreOp::create(state.builder, state.loc, state.buildVector(elements),
-                          addresses.pointer(group.front()), bytes * elements.size());
-  }
+  auto write = [&]() -> SmallVector<Value> {
+    for (const auto &group : addresses.lds().vectors(addresses.width())) {
+      if (group.front() & copies.registerMask)
+        continue;
+      SmallVector<Value> elements =
+          llvm::map_to_vector(group, [&](unsigned reg) -> Value { return registers[reg]; });
+      LLVM::StoreOp::create(state.builder, state.loc, state.buildVector(elements),
+                            addresses.pointer(group.front()), bytes * elements.size());
+    }
+    return {};
+  };
+  if (Value isCanonical = state.canonicalCopy(layout))
+    state.conditional(isCanonical, {}, write);
+  else
+    write();
+}
+
+LdsReader::LdsReader(Lowering &state, const LdsTile &from, const Layout &layout, Type memoryElement)
+    : state(state), addresses(std::make_unique<LdsAddresses>(state, from, layout,
+                                                             Lowering::bytesOf(memoryElement))),
+      element(memoryElement), groups(addresses->lds().vectors(addresses->width())),
+      groupOf(layout.registerCount()), registers(layout.registerCount()) {
+  for (auto [index, group] : llvm::enumerate(groups))
+    for (unsigned reg : group)
+      groupOf[reg] = index;
+}
+
+LdsReader::~LdsReader() = default;
+
+Value LdsReader::read(unsigned reg) {
+  if (registers[reg])
+    return registers[reg];
+  ArrayRef<unsigned> group = groups[groupOf[reg]];
+  unsigned count = group.size();
+  Type type = count == 1 ? element : Type(VectorType::get(count, element));
+  Value loaded =
+      LLVM::LoadOp::create(state.builder, state.loc, type, addresses->pointer(group.front()),
+                           Lowering::bytesOf(element) * count);
+  for (auto [index, member] : llvm::enumerate(group))
+    registers[member] = count == 1 ? loaded : state.extract(loaded, index);
+  return registers[reg];
 }
 
 SmallVector<Value> rocm::readLds(Lowering &state, const LdsTile &from, const Layout &layout,
                                  Type memoryElement) {
-  unsigned bytes = Lowering::bytesOf(memoryElement);
-  LdsAddresses addresses(state, from, layout, bytes);
-  SmallVector<Value> registers(layout.registerCount());
-  for (const auto &group : addresses.lds().vectors(addresses.width())) {
-    unsigned count = group.size();
-    Type type = count == 1 ? memoryElement : Type(VectorType::get(count, memoryElement));
-    Value loaded = LLVM::LoadOp::create(state.builder, state.loc, type,
-                                        addresses.pointer(group.front()), bytes * count);
-    for (auto [index, reg] : llvm::enumerate(group))
-      registers[reg] = count == 1 ? loaded : state.extract(loaded, index);
-  }
+  LdsReader reader(state, from, layout, memoryElement);
+  SmallVector<Value> registers;
+  for (unsigned reg = 0; reg < layout.registerCount(); ++reg)
+    registers.push_back(reader.read(reg));
   return registers;
 }

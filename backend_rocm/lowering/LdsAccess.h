@@ -15,6 +15,8 @@
 
 #include "backend_rocm/lowering/Lowering.h"
 
+#include <memory>
+
 namespace wavetile::rocm {
 
 /// Where a tile lies: bytes from the start of the program's LDS, the buffer
@@ -29,6 +31,30 @@ struct LdsTile {
 void writeLds(Lowering &state, const LdsTile &to, const Layout &layout, mlir::ValueRange registers);
 llvm::SmallVector<mlir::Value> readLds(Lowering &state, const LdsTile &from, const Layout &layout,
                                        mlir::Type memoryElement);
+
+class LdsAddresses;
+
+/// Reads a tile piece by piece, where its registers are first asked for.
+class LdsReader {
+public:
+  LdsReader(Lowering &state, const LdsTile &from, const Layout &layout, mlir::Type memoryElement);
+  ~LdsReader();
+
+  /// The element in `reg`; reads it and its neighbours if that has not been done.
+  mlir::Value read(unsigned reg);
+
+private:
+  Lowering &state;
+  std::unique_ptr<LdsAddresses> addresses;
+  mlir::Type element;
+  llvm::SmallVector<llvm::SmallVector<unsigned, 8>, 0> groups;
+  llvm::SmallVector<unsigned> groupOf; // for each register
+  llvm::SmallVector<mlir::Value> registers;
+};
+
+/// The buffer of a staging value that an access names.
+LdsTile stagedTile(Lowering &state, mlir::TypedValue<tile::StagingType> staging,
+                   mlir::Value buffer);
 
 } // namespace wavetile::rocm
 

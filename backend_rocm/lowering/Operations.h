@@ -75,6 +75,11 @@ mlir::Value combineAcrossLanes(Lowering &state, mlir::Value value, llvm::ArrayRe
 /// allows mirrors in place of butterflies.
 mlir::Value readLaneXor(Lowering &state, mlir::Value value, unsigned mask, bool uniformBelow);
 
+/// Two words of which lanes that differ in bit `mask` trade halves: a lane without the bit gets
+/// (its a, the other's a), a lane with it (the other's b, its b).
+std::pair<mlir::Value, mlir::Value> exchangeHalves(Lowering &state, mlir::Value a, mlir::Value b,
+                                                   unsigned mask);
+
 } // namespace wavetile::rocm
 
 #endif // WAVETILE_BACKEND_ROCM_LOWERING_OPERATIONS_H

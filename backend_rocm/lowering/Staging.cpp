@@ -27,8 +27,8 @@ LogicalResult rocm::lowerStageAlloc(Lowering &state, tile::StageAllocOp op) {
   return success();
 }
 
-/// Where the buffer that an access names lies. A constant zero needs no arithmetic.
-static LdsTile tileOf(Lowering &state, TypedValue<tile::StagingType> staging, Value buffer) {
+/// A constant zero needs no arithmetic.
+LdsTile rocm::stagedTile(Lowering &state, TypedValue<tile::StagingType> staging, Value buffer) {
   Value number;
   if (staging.getType().getBuffers() > 1)
     number = state.castInteger(state.scalar(buffer), state.i32());
@@ -39,17 +39,34 @@ LogicalResult rocm::lowerStageStore(Lowering &state, tile::StageStoreOp op) {
   SmallVector<Value> registers = state.unpack(state.registers(op.getValue()));
   if (registers.front().getType().isInteger(1))
     return op.emitOpError("of bool tiles has no lowering");
-  writeLds(state, tileOf(state, op.getStaging(), op.getBuffer()),
+  writeLds(state, stagedTile(state, op.getStaging(), op.getBuffer()),
            Lowering::layoutOf(op.getValue()), registers);
   return success();
+}
+
+/// Whether only dots read what `op` loads, with nothing in between that changes LDS. They then read
+/// it themselves, step by step.
+static bool isReadByDots(tile::StageLoadOp op) {
+  if (op.getResult().use_empty())
+    return false;
+  for (Operation *user : op.getResult().getUsers()) {
+    if (!isa<tile::DotOp>(user) || user->getBlock() != op->getBlock())
+      return false;
+    for (Operation *next = op->getNextNode(); next != user; next = next->getNextNode())
+      if (isa<tile::BarrierOp, tile::StageStoreOp>(next) || next->getNumRegions() != 0)
+        return false;
+  }
+  return true;
 }
 
 LogicalResult rocm::lowerStageLoad(Lowering &state, tile::StageLoadOp op) {
   Type element = op.getType().getElementType();
   if (element.isInteger(1))
     return op.emitOpError("of bool tiles has no lowering");
+  if (isReadByDots(op))
+    return success();
   SmallVector<Value> registers =
-      readLds(state, tileOf(state, op.getStaging(), op.getBuffer()),
+      readLds(state, stagedTile(state, op.getStaging(), op.getBuffer()),
               Lowering::layoutOf(op.getResult()), state.memoryType(element));
   state.tiles[op.getResult()] = state.pack(registers);
   return success();
