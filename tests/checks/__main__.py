@@ -5,7 +5,14 @@
 import importlib
 import sys
 
-QUICK = ("formatting", "file_headers", "include_directions", "doc_links", "generated_docs")
+QUICK = (
+    "formatting",
+    "file_headers",
+    "include_directions",
+    "doc_links",
+    "doc_names",
+    "generated_docs",
+)
 
 
 def main(names: list[str]) -> int:

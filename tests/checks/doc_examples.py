@@ -10,6 +10,7 @@ better compiler prints other instructions, and that is no mistake of a page. Opt
     exact                   the block must be what is printed now
     from=REGEX, to=REGEX    the lines from the first match to the first one after it that matches
     width=N                 longer lines are cut, and end in ` ...`
+    wrap=N                  longer lines go on in further ones, indented deeper
     layouts                 each layout of a tile gets a short name, with a list of them on top
 """
 
@@ -20,6 +21,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +31,7 @@ from tests.checks.generated_docs import PAGES
 MARKER = re.compile(r"^<!-- output\b(.*)-->$")
 FENCE = re.compile(r"^```(\w*)$")
 CHOICES = {"exact", "layouts"}
-VALUES = {"from", "to", "width"}
+VALUES = {"from", "to", "width", "wrap"}
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,17 @@ def _name_layouts(text: str) -> str:
     return "".join(f"{short} = {layout}\n" for layout, short in names.items()) + text
 
 
+def _wrap(line: str, width: int) -> list[str]:
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(
+        line,
+        width,
+        subsequent_indent=indent + " " * 6,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [""]
+
+
 def trim(text: str, options: dict[str, str]) -> list[str]:
     """The lines of an output that a page shows.
 
@@ -179,6 +192,8 @@ def trim(text: str, options: dict[str, str]) -> list[str]:
     lines = lines[begin:end]
     if "layouts" in options:
         lines = _name_layouts("\n".join(lines)).splitlines()
+    if "wrap" in options:
+        lines = [part for line in lines for part in _wrap(line, int(options["wrap"]))]
     width = int(options.get("width", 10**6))
     return [line if len(line) <= width else line[: width - 4] + " ..." for line in lines]
 
