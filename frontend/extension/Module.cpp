@@ -12,6 +12,7 @@
 
 #include "frontend/extension/BuilderBinding.h"
 #include "frontend/extension/CompilerBinding.h"
+#include "frontend/extension/InterpreterBinding.h"
 #include "frontend/extension/LauncherBinding.h"
 
 PYBIND11_MODULE(_C, module) {
@@ -19,4 +20,5 @@ PYBIND11_MODULE(_C, module) {
   wavetile::addBuilderBindings(module);
   wavetile::addLauncherBindings(module);
   wavetile::addCompilerBindings(module);
+  wavetile::addInterpreterBindings(module);
 }
