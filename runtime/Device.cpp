@@ -177,14 +177,25 @@ Status Devices::pick(Source &source, const char *what, int32_t ordinal,
   return Status::success();
 }
 
-Status Devices::forTensor(int32_t type, int32_t ordinal, std::shared_ptr<Device> &device) {
+Status Devices::pickSoftware(const char *what, std::string_view target,
+                             std::shared_ptr<Device> &device) {
+  Source &source = softwareSource();
+  auto found = std::find_if(source.devices.begin(), source.devices.end(),
+                            [&](const auto &candidate) { return candidate->target() == target; });
+  int32_t ordinal =
+      found == source.devices.end() ? 0 : static_cast<int32_t>(found - source.devices.begin());
+  return pick(source, what, ordinal, device);
+}
+
+Status Devices::forTensor(int32_t type, int32_t ordinal, std::string_view target,
+                          std::shared_ptr<Device> &device) {
   std::lock_guard lock(mutex);
   switch (static_cast<TensorDevice>(type)) {
   case TensorDevice::Cpu:
   case TensorDevice::CudaHost:
   case TensorDevice::RocmHost:
-    return pick(softwareSource(), "CPU tensors run on the software device, which cannot be used", 0,
-                device);
+    return pickSoftware("CPU tensors run on the software device, which cannot be used", target,
+                        device);
   case TensorDevice::Rocm:
     return pick(hipSource(), "the tensors' GPU cannot be used", ordinal, device);
   case TensorDevice::Cuda:
@@ -197,13 +208,13 @@ Status Devices::forTensor(int32_t type, int32_t ordinal, std::shared_ptr<Device>
                            std::to_string(type) + "); use CPU or HIP tensors");
 }
 
-Status Devices::byDefault(std::shared_ptr<Device> &device) {
+Status Devices::byDefault(std::string_view target, std::shared_ptr<Device> &device) {
   std::lock_guard lock(mutex);
   if (options.choice == Choice::Hip)
     return pick(hipSource(), "WAVETILE_DEVICE=hip, but no GPU can be used", 0, device);
   if (options.choice == Choice::Auto && !hipSource().devices.empty())
     return pick(hipSource(), "GPU", 0, device);
-  return pick(softwareSource(), "the software device cannot be used", 0, device);
+  return pickSoftware("the software device cannot be used", target, device);
 }
 
 std::vector<DeviceDescription> Devices::describe() {

@@ -23,6 +23,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wavetile {
@@ -102,12 +103,14 @@ public:
 
   explicit Devices(Options options) : options(std::move(options)) {}
 
-  /// The device for a tensor with this DLPack device.
-  Status forTensor(int32_t type, int32_t ordinal, std::shared_ptr<Device> &device);
+  /// The device for a tensor with this DLPack device. Every software device can reach host memory:
+  /// a CPU tensor gets the first that is a `target`, or the first if none is or `target` is empty.
+  Status forTensor(int32_t type, int32_t ordinal, std::string_view target,
+                   std::shared_ptr<Device> &device);
 
   /// Where a kernel without tensors runs: the first GPU unless there is none or the choice is
-  /// the software device.
-  Status byDefault(std::shared_ptr<Device> &device);
+  /// the software device, which is chosen among several as for a CPU tensor.
+  Status byDefault(std::string_view target, std::shared_ptr<Device> &device);
 
   /// Everything found, with the reasons for what is not used.
   std::vector<DeviceDescription> describe();
@@ -131,6 +134,7 @@ private:
   static void enumerate(const HipLibrary &library, const std::string &how, Source &source);
   static Status pick(Source &source, const char *what, int32_t ordinal,
                      std::shared_ptr<Device> &device);
+  Status pickSoftware(const char *what, std::string_view target, std::shared_ptr<Device> &device);
 
   const Options options;
   std::mutex mutex;

@@ -43,7 +43,7 @@ static std::shared_ptr<Devices> makeDevices(const std::string &choice,
 
 static DeviceDescription defaultDevice(Devices &devices) {
   std::shared_ptr<Device> device;
-  if (Status status = devices.byDefault(device)) {
+  if (Status status = devices.byDefault({}, device)) {
     py::object errors = py::module_::import("wavetile.errors");
     raise(errors, "no device", status);
   }

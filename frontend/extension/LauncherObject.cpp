@@ -78,18 +78,20 @@ std::vector<RegionParameter> parseParameters(py::handle names, py::handle kinds)
 }
 
 PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-  static const char *names[] = {
-      "name", "parameter_names", "parameter_kinds", "compile", "devices", "errors", nullptr};
+  static const char *names[] = {"name",    "parameter_names", "parameter_kinds", "compile",
+                                "devices", "errors",          "target",          nullptr};
   PyObject *name, *parameterNames, *parameterKinds, *compile, *devices, *errors;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UOOOOO:Launcher",
+  const char *target = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UOOOOO|z:Launcher",
                                    const_cast<char **>(names), &name, &parameterNames,
-                                   &parameterKinds, &compile, &devices, &errors))
+                                   &parameterKinds, &compile, &devices, &errors, &target))
     return nullptr;
   return guarded([&]() -> PyObject * {
     auto borrow = [](PyObject *object) { return py::reinterpret_borrow<py::object>(object); };
     auto region = std::make_unique<Region>(py::handle(name).cast<std::string>(),
                                            parseParameters(parameterNames, parameterKinds),
-                                           borrow(compile), borrow(devices), borrow(errors));
+                                           borrow(compile), borrow(devices), borrow(errors),
+                                           target ? target : "");
     auto *self = reinterpret_cast<LauncherObject *>(type->tp_alloc(type, 0));
     if (!self)
       return nullptr;

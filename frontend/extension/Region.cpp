@@ -67,10 +67,10 @@ static std::string str(const DLPackDevice &device) {
 //===----------------------------------------------------------------------===//
 
 Region::Region(std::string name, std::vector<RegionParameter> parameters, py::object compile,
-               py::object devices, py::object errors)
+               py::object devices, py::object errors, std::string target)
     : name(std::move(name)), parameters(std::move(parameters)), compile(std::move(compile)),
       devicesObject(std::move(devices)), devices(devicesObject.cast<Devices *>()),
-      errors(std::move(errors)) {}
+      errors(std::move(errors)), target(std::move(target)) {}
 
 void Region::addTensor(RegionParameter &parameter, PyObject *value, const TensorType &type,
                        CallArguments &arguments, Placement &placement, ShapeStorage *shapes) {
@@ -215,12 +215,12 @@ void Region::read(Values values, CallArguments &arguments, Placement &placement,
 std::shared_ptr<Device> Region::deviceOf(const Placement &placement) {
   std::shared_ptr<Device> device;
   if (!placement.api) {
-    check(devices->byDefault(device));
+    check(devices->byDefault(target, device));
     return device;
   }
   if (lastDevice && lastPlace == placement.device)
     return lastDevice;
-  check(devices->forTensor(placement.device.type, placement.device.ordinal, device));
+  check(devices->forTensor(placement.device.type, placement.device.ordinal, target, device));
   lastPlace = placement.device;
   lastDevice = device;
   return device;

@@ -53,7 +53,7 @@ public:
   using Values = std::span<PyObject *const>;
 
   Region(std::string name, std::vector<RegionParameter> parameters, pybind11::object compile,
-         pybind11::object devices, pybind11::object errors);
+         pybind11::object devices, pybind11::object errors, std::string target);
 
   /// Launches what serves these values, after compiling it if need be.
   void call(Values values);
@@ -108,6 +108,7 @@ private:
   pybind11::object devicesObject; // keeps `devices`
   Devices *devices;
   pybind11::object errors;
+  std::string target; // which software device runs it; empty for the first
   TensorTypes types;
   ConstantTable constants;
   Launcher launcher;

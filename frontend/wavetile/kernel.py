@@ -74,6 +74,7 @@ class Kernel:
                 compiler,
                 devices(),
                 errors,
+                self.settings.target,
             )
             for compiler in self._compilers
         ]

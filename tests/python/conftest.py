@@ -12,6 +12,9 @@ import torch
 
 TARGETS = ("gfx942", "gfx950", "gfx1150")
 
+# The software device of the tests' process poses as all of them, as gfx950 by default.
+os.environ.setdefault("WAVETILE_DEVICE_TARGET", "gfx950,gfx942,gfx1150")
+
 SEED_VARIABLE = "WAVETILE_TEST_SEED"
 
 # A kernel's first compile is slow and later ones are not: no deadline per example.

@@ -34,16 +34,17 @@ Devices::Options machineWithoutGpu() {
 }
 
 /// The device for a tensor, or the error.
-std::string forTensor(Devices &devices, int32_t type, int32_t ordinal = 0) {
+std::string forTensor(Devices &devices, int32_t type, int32_t ordinal = 0,
+                      std::string_view target = {}) {
   std::shared_ptr<Device> device;
-  if (Status status = devices.forTensor(type, ordinal, device))
+  if (Status status = devices.forTensor(type, ordinal, target, device))
     return status.get().message;
   return device->str();
 }
 
-std::string byDefault(Devices &devices) {
+std::string byDefault(Devices &devices, std::string_view target = {}) {
   std::shared_ptr<Device> device;
-  if (Status status = devices.byDefault(device))
+  if (Status status = devices.byDefault(target, device))
     return status.get().message;
   return device->str();
 }
@@ -67,6 +68,18 @@ TEST_F(DevicesTest, TensorsDecideWhereAKernelRuns) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "CUDA", forTensor(devices, 2));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "DLPack type 8", forTensor(devices, 8));
   EXPECT_EQ(byDefault(devices), "gfx950");
+}
+
+TEST_F(DevicesTest, TheTargetChoosesAmongSoftwareDevices) {
+  fakeSoftwareDevice().reset(2);
+  Devices devices(machineWithoutGpu());
+  EXPECT_EQ(forTensor(devices, cpu, 0, "gfx942"), "gfx942 (software device)");
+  EXPECT_EQ(byDefault(devices, "gfx942"), "gfx942 (software device)");
+  // Code for a GPU that is not there is refused where it is launched, by name.
+  EXPECT_EQ(forTensor(devices, cpu, 0, "gfx1150"), "gfx950 (software device)");
+  // A GPU's tensors are on that GPU.
+  Devices withGpu(machineWithGpu());
+  EXPECT_EQ(forTensor(withGpu, rocm, 0, "gfx942"), "gfx950");
 }
 
 TEST_F(DevicesTest, WithoutGpuTheSoftwareDeviceIsTheDefault) {
@@ -157,8 +170,8 @@ TEST_F(DevicesTest, DescribesEveryDeviceWithAReason) {
 TEST_F(DevicesTest, SaysOnceThatTheSoftwareDeviceRuns) {
   Devices devices(machineWithGpu());
   std::shared_ptr<Device> gpu, software;
-  ASSERT_FALSE(devices.forTensor(rocm, 0, gpu));
-  ASSERT_FALSE(devices.forTensor(cpu, 0, software));
+  ASSERT_FALSE(devices.forTensor(rocm, 0, {}, gpu));
+  ASSERT_FALSE(devices.forTensor(cpu, 0, {}, software));
   testing::internal::CaptureStderr();
   devices.announce(*gpu);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
