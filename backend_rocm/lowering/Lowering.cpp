@@ -160,7 +160,7 @@ Type Lowering::chunkType(Type element, unsigned width) {
   return width == 1 ? type : VectorType::get(width, type);
 }
 
-TileRegisters &Lowering::registers(Value tileValue) {
+TileRegisters Lowering::registers(Value tileValue) {
   auto found = tiles.find(tileValue);
   assert(found != tiles.end() && "tile is used before it is lowered");
   return found->second;

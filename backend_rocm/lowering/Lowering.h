@@ -120,7 +120,8 @@ public:
   static const Layout &layoutOf(mlir::Value tile);
   static unsigned chunkWidth(unsigned registers) { return registers % 2 == 0 ? 2 : 1; }
   mlir::Type chunkType(mlir::Type element, unsigned width);
-  TileRegisters &registers(mlir::Value tile);
+  /// By value: what `tiles` holds moves when a tile is added.
+  TileRegisters registers(mlir::Value tile);
   /// All registers one by one.
   llvm::SmallVector<mlir::Value> unpack(const TileRegisters &tile);
   TileRegisters pack(mlir::ValueRange registers);

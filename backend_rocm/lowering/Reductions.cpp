@@ -273,7 +273,7 @@ LogicalResult rocm::lowerReduce(Lowering &state, tile::ReduceOp op) {
   Type combined = combinedType(state, element);
 
   TileRegisters converted;
-  TileRegisters &from = state.registers(op.getSource());
+  TileRegisters from = state.registers(op.getSource());
   converted.width = from.width;
   for (Value chunk : from.chunks)
     converted.chunks.push_back(convertForReduction(state, chunk, element, combined));
