@@ -101,13 +101,28 @@ bool bufferAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isSt
   uint64_t scalarOffset = wave.read32(record->sources[3]);
   uint64_t commonOffset = scalarOffset + record->immediate;
   uint64_t exec = wave.exec();
-  // The common case first: raw, all lanes in range, decided without a branch a lane.
   bool rangeBySelect = record->variant & 0x80;
   uint64_t inRange = 0;
-  for (unsigned lane = 0; lane < stride; ++lane) {
-    uint64_t index = indices ? indices[lane] : 0;
-    uint64_t offset = commonOffset + (offsets ? offsets[lane] : 0);
-    lanes.address[lane] = resource.base + index * resource.stride + offset;
+  // The usual case first: a raw buffer and all active lanes in range.
+  if (!indexed && (!rangeBySelect || resource.outOfBoundsSelect == 3)) {
+    const uint32_t *active = wave.activeRow();
+    uint32_t highest = 0;
+    for (unsigned lane = 0; lane < stride; ++lane) {
+      uint32_t offset = offsets ? offsets[lane] : 0;
+      lanes.address[lane] = resource.base + commonOffset + offset;
+      uint32_t whenActive = offset & active[lane];
+      highest = whenActive > highest ? whenActive : highest;
+    }
+    if (commonOffset + highest + bytes <= resource.records) {
+      lanes.active = exec;
+      return accessible(wave, record, lanes, bytes, isStore);
+    }
+  } else {
+    for (unsigned lane = 0; lane < stride; ++lane) {
+      uint64_t index = indices ? indices[lane] : 0;
+      uint64_t offset = commonOffset + (offsets ? offsets[lane] : 0);
+      lanes.address[lane] = resource.base + index * resource.stride + offset;
+    }
   }
   for (uint64_t mask = exec; mask != 0; mask &= mask - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));

@@ -85,21 +85,54 @@ template <typename T> WAVETILE_INLINE void storeTo(uint64_t address, T value) {
   __builtin_memcpy(reinterpret_cast<void *>(address), &value, sizeof(T));
 }
 
+/// If the lanes' addresses follow one another in steps of \p bytes.
+WAVETILE_INLINE bool isContiguous(const LaneAddresses &lanes, unsigned count, uint32_t bytes) {
+  uint64_t first = lanes.address[0], different = 0;
+  for (unsigned lane = 0; lane < count; ++lane)
+    different |= lanes.address[lane] ^ (first + uint64_t(lane) * bytes);
+  return different == 0;
+}
+
 /// Loads `dwords` registers for each active lane.
 template <unsigned dwords>
 WAVETILE_INLINE void loadDwords(const Wave &wave, uint32_t *row, const LaneAddresses &lanes) {
   const unsigned stride = wave.waveSize;
-  forActive(lanes.active, [&](unsigned lane) {
+  if (lanes.active == wave.allLanes() && isContiguous(lanes, stride, 4 * dwords)) {
+    alignas(64) uint32_t block[dwords * maximumWaveSize];
+    __builtin_memcpy(block, reinterpret_cast<const void *>(lanes.address[0]),
+                     4 * dwords * stride);
+    for (unsigned base = 0; base < stride; base += 32)
+      for (unsigned lane = base; lane < base + 32; ++lane)
+        for (unsigned i = 0; i < dwords; ++i)
+          row[i * stride + lane] = block[dwords * lane + i];
+    return;
+  }
+  auto one = [&](unsigned lane) {
     uint32_t values[dwords];
     __builtin_memcpy(values, reinterpret_cast<const void *>(lanes.address[lane]), 4 * dwords);
     for (unsigned i = 0; i < dwords; ++i)
       row[i * stride + lane] = values[i];
-  });
+  };
+  if (lanes.active == wave.allLanes()) {
+    for (unsigned lane = 0; lane < stride; ++lane)
+      one(lane);
+    return;
+  }
+  forActive(lanes.active, one);
 }
 template <unsigned dwords>
 WAVETILE_INLINE void storeDwords(const Wave &wave, const uint32_t *row,
                                  const LaneAddresses &lanes) {
   const unsigned stride = wave.waveSize;
+  if (lanes.active == wave.allLanes() && isContiguous(lanes, stride, 4 * dwords)) {
+    alignas(64) uint32_t block[dwords * maximumWaveSize];
+    for (unsigned base = 0; base < stride; base += 32)
+      for (unsigned lane = base; lane < base + 32; ++lane)
+        for (unsigned i = 0; i < dwords; ++i)
+          block[dwords * lane + i] = row[i * stride + lane];
+    __builtin_memcpy(reinterpret_cast<void *>(lanes.address[0]), block, 4 * dwords * stride);
+    return;
+  }
   forActive(lanes.active, [&](unsigned lane) {
     uint32_t values[dwords];
     for (unsigned i = 0; i < dwords; ++i)

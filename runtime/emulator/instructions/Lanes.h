@@ -46,6 +46,12 @@ template <typename T> struct WithMask {
   bool mask;
 };
 
+/// \p value where \p active is all ones, \p old where it is 0. Not a conditional expression: the
+/// compiler would turn one of two loads into a choice of addresses, which no vector code can do.
+WAVETILE_INLINE uint32_t blend(uint32_t active, uint32_t value, uint32_t old) {
+  return old ^ ((old ^ value) & active);
+}
+
 // --- Operand types: how the lane's value is read from and written to rows ---
 
 template <typename T, Type type_> struct Whole {
@@ -57,7 +63,7 @@ template <typename T, Type type_> struct Whole {
   WAVETILE_INLINE static void store(uint32_t *row, unsigned lane, unsigned, uint32_t active,
                                     uint32_t, T value) {
     uint32_t bits = __builtin_bit_cast(uint32_t, value);
-    row[lane] = active ? bits : row[lane];
+    row[lane] = blend(active, bits, row[lane]);
   }
 };
 using U32 = Whole<uint32_t, Type::B32>;
@@ -79,7 +85,7 @@ template <typename T, Type type_> struct HalfInteger {
   WAVETILE_INLINE static void store(uint32_t *row, unsigned lane, unsigned, uint32_t active,
                                     uint32_t kept, T value) {
     uint32_t bits = (row[lane] & kept) | static_cast<uint16_t>(value);
-    row[lane] = active ? bits : row[lane];
+    row[lane] = blend(active, bits, row[lane]);
   }
 };
 using U16 = HalfInteger<uint16_t, Type::B16>;
@@ -99,7 +105,7 @@ struct F16 {
                                     uint32_t kept, float value) {
     uint16_t half = __builtin_bit_cast(uint16_t, static_cast<_Float16>(value));
     uint32_t bits = (row[lane] & kept) | half;
-    row[lane] = active ? bits : row[lane];
+    row[lane] = blend(active, bits, row[lane]);
   }
 };
 
@@ -112,8 +118,8 @@ template <typename T, Type type_> struct Pair {
   WAVETILE_INLINE static void store(uint32_t *row, unsigned lane, unsigned stride, uint32_t active,
                                     uint32_t, T value) {
     uint64_t bits = __builtin_bit_cast(uint64_t, value);
-    row[lane] = active ? static_cast<uint32_t>(bits) : row[lane];
-    row[stride + lane] = active ? static_cast<uint32_t>(bits >> 32) : row[stride + lane];
+    row[lane] = blend(active, static_cast<uint32_t>(bits), row[lane]);
+    row[stride + lane] = blend(active, static_cast<uint32_t>(bits >> 32), row[stride + lane]);
   }
 };
 using U64 = Pair<uint64_t, Type::B64>;
@@ -133,8 +139,8 @@ struct PackedF32 {
                                     uint32_t, FloatPair value) {
     uint32_t low = __builtin_bit_cast(uint32_t, value.low);
     uint32_t high = __builtin_bit_cast(uint32_t, value.high);
-    row[lane] = active ? low : row[lane];
-    row[stride + lane] = active ? high : row[stride + lane];
+    row[lane] = blend(active, low, row[lane]);
+    row[stride + lane] = blend(active, high, row[stride + lane]);
   }
 };
 

@@ -54,24 +54,34 @@ WAVETILE_INLINE void readRows(Wave &wave, const uint32_t *addresses, uint32_t of
                               uint32_t *row) {
   const uint8_t *lds = wave.workgroup->lds + offset;
   const unsigned stride = wave.waveSize;
-  forActive(wave.exec(), [&](unsigned lane) {
+  auto one = [&](unsigned lane) {
     uint32_t values[dwords];
     __builtin_memcpy(values, lds + addresses[lane], 4 * dwords);
     for (unsigned i = 0; i < dwords; ++i)
       row[i * stride + lane] = values[i];
-  });
+  };
+  if (wave.exec() == wave.allLanes())
+    for (unsigned lane = 0; lane < stride; ++lane)
+      one(lane);
+  else
+    forActive(wave.exec(), one);
 }
 template <unsigned dwords>
 WAVETILE_INLINE void writeRows(Wave &wave, const uint32_t *addresses, uint32_t offset,
                                const uint32_t *row) {
   uint8_t *lds = wave.workgroup->lds + offset;
   const unsigned stride = wave.waveSize;
-  forActive(wave.exec(), [&](unsigned lane) {
+  auto one = [&](unsigned lane) {
     uint32_t values[dwords];
     for (unsigned i = 0; i < dwords; ++i)
       values[i] = row[i * stride + lane];
     __builtin_memcpy(lds + addresses[lane], values, 4 * dwords);
-  });
+  };
+  if (wave.exec() == wave.allLanes())
+    for (unsigned lane = 0; lane < stride; ++lane)
+      one(lane);
+  else
+    forActive(wave.exec(), one);
 }
 
 /// The destination may be the address register: addresses are copied first.

@@ -32,33 +32,61 @@ using Fp8F = Float8<Fp8Fnuz>;
 
 // --- The product ---
 
-WAVETILE_INLINE float multiplyAdd(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-WAVETILE_INLINE double multiplyAdd(double a, double b, double c) {
-  return __builtin_fma(a, b, c);
-}
-WAVETILE_INLINE int32_t multiplyAdd(int32_t a, int32_t b, int32_t c) {
-  return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b) +
-                              static_cast<uint32_t>(c));
+/// A piece of a row of B or C as a host vector; wider ones than the host has become several.
+template <typename T, unsigned N>
+using Piece __attribute__((ext_vector_type(N < 16 ? N : 64 / sizeof(T)))) = T;
+
+template <typename V> WAVETILE_INLINE V multiplyAdd(V a, V b, V c) {
+  if constexpr (std::is_integral_v<std::remove_reference_t<decltype(a[0])>>)
+    return a * b + c;
+  else
+    return __builtin_elementwise_fma(a, b, c);
 }
 
 /// c[M][N] += a[k][M] * b[k][N]. A few rows at a time stay in registers.
 template <unsigned M, unsigned N, typename T>
 WAVETILE_INLINE void accumulate(const T *a, const T *b, T *c, unsigned depth) {
-  constexpr unsigned rowsAtOnce = M < 4 ? M : 4;
+  // int32 products wrap: unsigned arithmetic.
+  using Number = std::conditional_t<std::is_integral_v<T>, uint32_t, T>;
+  using V = Piece<Number, N>;
+  constexpr unsigned width = sizeof(V) / sizeof(T), pieces = N / width;
+  // As many sums as the host has registers for, enough to hide the latency of an addition.
+#if defined(__AVX512F__)
+  constexpr unsigned atOnce = 8 / pieces;
+#else
+  constexpr unsigned atOnce = 4 / pieces;
+#endif
+  constexpr unsigned rowsAtOnce = atOnce > M ? M : atOnce < 1 ? 1 : atOnce;
+  auto load = [](const T *from) {
+    V value;
+    __builtin_memcpy(&value, from, sizeof(V));
+    return value;
+  };
   for (unsigned first = 0; first < M; first += rowsAtOnce) {
-    T sums[rowsAtOnce][N];
+    V sums[rowsAtOnce][pieces];
+#pragma clang loop unroll(full)
     for (unsigned m = 0; m < rowsAtOnce; ++m)
-      for (unsigned n = 0; n < N; ++n)
-        sums[m][n] = c[(first + m) * N + n];
-    for (unsigned k = 0; k < depth; ++k)
+#pragma clang loop unroll(full)
+      for (unsigned n = 0; n < pieces; ++n)
+        sums[m][n] = load(c + (first + m) * N + n * width);
+    for (unsigned k = 0; k < depth; ++k) {
+      V right[pieces];
+#pragma clang loop unroll(full)
+      for (unsigned n = 0; n < pieces; ++n)
+        right[n] = load(b + k * N + n * width);
+#pragma clang loop unroll(full)
       for (unsigned m = 0; m < rowsAtOnce; ++m) {
-        T left = a[k * M + first + m];
-        for (unsigned n = 0; n < N; ++n)
-          sums[m][n] = multiplyAdd(left, b[k * N + n], sums[m][n]);
+        V left = static_cast<Number>(a[k * M + first + m]);
+#pragma clang loop unroll(full)
+        for (unsigned n = 0; n < pieces; ++n)
+          sums[m][n] = multiplyAdd(left, right[n], sums[m][n]);
       }
+    }
+#pragma clang loop unroll(full)
     for (unsigned m = 0; m < rowsAtOnce; ++m)
-      for (unsigned n = 0; n < N; ++n)
-        c[(first + m) * N + n] = sums[m][n];
+#pragma clang loop unroll(full)
+      for (unsigned n = 0; n < pieces; ++n)
+        __builtin_memcpy(c + (first + m) * N + n * width, &sums[m][n], sizeof(V));
   }
 }
 
@@ -113,10 +141,12 @@ template <unsigned M, unsigned K, unsigned blocks, typename T> struct Operands {
 
   /// `element(lane, i)` is the lane's i-th value.
   template <typename Element> WAVETILE_INLINE static void gather(T *to, Element element) {
-    for (unsigned lane = 0; lane < size; ++lane) {
-      unsigned group = lane / M, block = group % blocks, piece = group / blocks;
+    for (unsigned group = 0; group < size / M; ++group) {
+      unsigned block = group % blocks, piece = group / blocks;
+      T *from = to + (block * K + piece * depthOfLane) * M;
       for (unsigned i = 0; i < depthOfLane; ++i)
-        to[(block * K + piece * depthOfLane + i) * M + lane % M] = element(lane, i);
+        for (unsigned m = 0; m < M; ++m)
+          from[i * M + m] = element(group * M + m, i);
     }
   }
   /// Where register `index` of a lane lies in c.
@@ -132,12 +162,19 @@ template <unsigned M, unsigned K, unsigned blocks, typename T> struct Operands {
     }
     return (block * M + row) * M + column;
   }
+  /// Runs \p body for each row piece of c: M lanes that hold neighbouring columns in register i.
+  template <typename Body> WAVETILE_INLINE void forRows(Body body) {
+    for (unsigned i = 0; i < resultsOfLane; ++i)
+      for (unsigned firstLane = 0; firstLane < size; firstLane += M)
+        body(firstLane, i, c + position(firstLane, i));
+  }
   WAVETILE_INLINE void readC(Wave &wave, Operand operand) {
     const uint32_t *row = wave.row(operand);
     bool isConstant = operand.kind() == OperandKind::Constant;
-    for (unsigned lane = 0; lane < size; ++lane)
-      for (unsigned i = 0; i < resultsOfLane; ++i)
-        c[position(lane, i)] = readResult<T>(row, size, lane, isConstant ? 0 : i);
+    forRows([&](unsigned firstLane, unsigned i, T *values) {
+      for (unsigned m = 0; m < M; ++m)
+        values[m] = readResult<T>(row, size, firstLane + m, isConstant ? 0 : i);
+    });
   }
   WAVETILE_INLINE void multiply() {
     for (unsigned block = 0; block < blocks; ++block)
@@ -145,9 +182,10 @@ template <unsigned M, unsigned K, unsigned blocks, typename T> struct Operands {
   }
   WAVETILE_INLINE void writeD(Wave &wave, Operand operand) {
     uint32_t *row = wave.row(operand);
-    for (unsigned lane = 0; lane < size; ++lane)
-      for (unsigned i = 0; i < resultsOfLane; ++i)
-        writeResult<T>(row, size, lane, i, canonical(c[position(lane, i)]));
+    forRows([&](unsigned firstLane, unsigned i, const T *values) {
+      for (unsigned m = 0; m < M; ++m)
+        writeResult<T>(row, size, firstLane + m, i, canonical(values[m]));
+    });
   }
 };
 
@@ -202,16 +240,24 @@ double scaleOf(const Wave &wave, Operand operand, unsigned lane, unsigned byte) 
   return code == 255 ? __builtin_nan("") : powerOfTwo(static_cast<int>(code) - 127);
 }
 
+/// Gathers elements of a format that the instruction chooses. The common one has vector code.
+template <typename Matrices, typename T>
+WAVETILE_INLINE void gatherSmall(T *to, const uint32_t *row, unsigned format) {
+  if (format == Fp8)
+    Matrices::gather(to, [&](unsigned lane, unsigned i) {
+      return Fp8O::value(rawElement<Fp8O>(row, 64, lane, i));
+    });
+  else
+    Matrices::gather(to, [&](unsigned lane, unsigned i) {
+      return smallElement(row, 64, lane, i, format);
+    });
+}
+
 template <unsigned M, unsigned K> const Record *multiplySmall(Wave &wave, const Record *record) {
-  Operands<M, K, 1, float> operands;
-  const uint32_t *left = wave.row(record->sources[0]), *right = wave.row(record->sources[1]);
-  unsigned formatA = record->variant & 7, formatB = record->variant >> 3;
-  operands.gather(operands.a, [&](unsigned lane, unsigned i) {
-    return smallElement(left, 64, lane, i, formatA);
-  });
-  operands.gather(operands.b, [&](unsigned lane, unsigned i) {
-    return smallElement(right, 64, lane, i, formatB);
-  });
+  using Matrices = Operands<M, K, 1, float>;
+  Matrices operands;
+  gatherSmall<Matrices>(operands.a, wave.row(record->sources[0]), record->variant & 7);
+  gatherSmall<Matrices>(operands.b, wave.row(record->sources[1]), record->variant >> 3);
   operands.readC(wave, record->sources[2]);
   operands.multiply();
   operands.writeD(wave, record->destination);
@@ -223,20 +269,22 @@ template <unsigned M, unsigned K> const Record *multiplySmall(Wave &wave, const 
 template <unsigned M, unsigned K> const Record *multiplyScaled(Wave &wave, const Record *record) {
   Operands<M, K, 1, float> results;
   Operands<M, K, 1, double> values;
-  const uint32_t *left = wave.row(record->sources[0]), *right = wave.row(record->sources[1]);
-  unsigned formatA = record->variant & 7, formatB = record->variant >> 3;
   auto scaleByte = [&](unsigned operand) {
     return (record->modifiers & modifier::high(operand) ? 1u : 0u) |
            (record->modifiers & modifier::highForHigh(operand) ? 2u : 0u);
   };
-  values.gather(values.a, [&](unsigned lane, unsigned i) {
-    return smallElement(left, 64, lane, i, formatA) *
-           scaleOf(wave, record->sources[3], lane, scaleByte(0));
-  });
-  values.gather(values.b, [&](unsigned lane, unsigned i) {
-    return smallElement(right, 64, lane, i, formatB) *
-           scaleOf(wave, record->maskDestination, lane, scaleByte(1));
-  });
+  auto gatherScaled = [&](double *to, unsigned operand, unsigned format, Operand scales) {
+    double scaleOfLane[64];
+    for (unsigned lane = 0; lane < 64; ++lane)
+      scaleOfLane[lane] = scaleOf(wave, scales, lane, scaleByte(operand));
+    const uint32_t *row = wave.row(record->sources[operand]);
+    gatherSmall<decltype(values)>(to, row, format);
+    for (unsigned k = 0; k < K; ++k)
+      for (unsigned m = 0; m < M; ++m)
+        to[k * M + m] *= scaleOfLane[k / values.depthOfLane * M + m];
+  };
+  gatherScaled(values.a, 0, record->variant & 7, record->sources[3]);
+  gatherScaled(values.b, 1, record->variant >> 3, record->maskDestination);
   results.readC(wave, record->sources[2]);
   for (unsigned k = 0; k < K; ++k)
     for (unsigned m = 0; m < M; ++m)
@@ -258,12 +306,12 @@ const Record *moveAccumulator(Wave &wave, const Record *record) {
   if (source.kind() == OperandKind::Scalar) {
     uint32_t value = wave.read32(source);
     for (unsigned lane = 0; lane < wave.waveSize; ++lane)
-      target[lane] = active[lane] ? value : target[lane];
+      target[lane] ^= (target[lane] ^ value) & active[lane];
     return record + 1;
   }
   const uint32_t *from = wave.row(source);
   for (unsigned lane = 0; lane < wave.waveSize; ++lane)
-    target[lane] = active[lane] ? from[lane] : target[lane];
+    target[lane] ^= (target[lane] ^ from[lane]) & active[lane];
   return record + 1;
 }
 

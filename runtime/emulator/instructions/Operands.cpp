@@ -20,10 +20,16 @@ namespace {
 
 // --- DPP ---
 
-/// The lane that each lane reads; invalid where there is none.
+/// The lane that each lane reads, and all ones where there is one.
 struct LaneMap {
-  static constexpr uint8_t invalid = 0xff;
-  uint8_t from[maximumWaveSize];
+  static constexpr uint32_t invalid = 0xff;
+  alignas(64) uint32_t from[maximumWaveSize];
+  alignas(64) uint32_t valid[maximumWaveSize];
+
+  void set(unsigned lane, uint32_t source) {
+    from[lane] = source == invalid ? 0 : source;
+    valid[lane] = source == invalid ? 0 : ~0u;
+  }
 };
 
 /// \p control is dpp_ctrl of the second instruction word.
@@ -59,39 +65,62 @@ void dppLanes(uint32_t control, unsigned size, LaneMap &map) {
       from = row | amount;
     else if (control >= 0x160 && control <= 0x16f) // row_xmask
       from = lane ^ amount;
-    map.from[lane] = static_cast<uint8_t>(from);
+    map.set(lane, from);
   }
 }
 
+/// The map of every control, made once.
+const LaneMap &dppMap(uint32_t control, unsigned size) {
+  struct Maps {
+    LaneMap of[2][512];
+    Maps() {
+      for (uint32_t control = 0; control < 512; ++control) {
+        dppLanes(control, 32, of[0][control]);
+        dppLanes(control, 64, of[1][control]);
+      }
+    }
+  };
+  static const Maps maps;
+  return maps.of[size == 64][control];
+}
+
 /// Replaces `rows` rows by what DPP fetches, and takes the lanes that it switches off from `active`.
-void applyDpp(const Wave &wave, const Record *record, const uint32_t *source, uint32_t *target,
+void applyDpp(Wave &wave, const Record *record, const uint32_t *source, uint32_t *target,
               unsigned rows, uint64_t &active) {
   const unsigned size = wave.waveSize;
-  uint64_t exec = wave.exec();
   uint32_t word = record->immediate;
-  LaneMap map;
+  LaneMap dpp8;
+  const LaneMap *map = &dpp8;
   bool fetchInactive, zeroWhenInvalid;
   uint32_t bankMask = 15, rowMask = 15;
   if (record->modifiers & modifier::dpp8) {
     for (unsigned lane = 0; lane < size; ++lane)
-      map.from[lane] =
-          static_cast<uint8_t>((lane & ~7u) | (word >> (8 + 3 * (lane & 7)) & 7));
+      dpp8.set(lane, (lane & ~7u) | (word >> (8 + 3 * (lane & 7)) & 7));
     fetchInactive = record->modifiers & modifier::fetchInactive;
     zeroWhenInvalid = true;
   } else {
-    dppLanes(word >> 8 & 0x1ff, size, map);
+    map = &dppMap(word >> 8 & 0x1ff, size);
     fetchInactive = word >> 18 & 1;
     zeroWhenInvalid = word >> 19 & 1;
     bankMask = word >> 24 & 15;
     rowMask = word >> 28 & 15;
   }
+  alignas(64) uint32_t valid[maximumWaveSize];
+  const uint32_t *usable = map->valid;
+  if (!fetchInactive && wave.exec() != wave.allLanes()) {
+    const uint32_t *on = wave.activeRow();
+    for (unsigned lane = 0; lane < size; ++lane)
+      valid[lane] = map->valid[lane] & on[map->from[lane]];
+    usable = valid;
+  }
+  for (unsigned i = 0; i < rows; ++i)
+    for (unsigned lane = 0; lane < size; ++lane)
+      target[i * size + lane] = source[i * size + map->from[lane]] & usable[lane];
+  if (zeroWhenInvalid && rowMask == 15 && bankMask == 15)
+    return;
   uint64_t off = 0;
   for (unsigned lane = 0; lane < size; ++lane) {
-    unsigned from = map.from[lane];
-    bool valid = from != LaneMap::invalid && (fetchInactive || (exec >> from & 1));
-    for (unsigned i = 0; i < rows; ++i)
-      target[i * size + lane] = valid ? source[i * size + from] : 0;
-    bool written = (valid || zeroWhenInvalid) && (rowMask >> (lane / 16) & 1) &&
+    bool written = (usable[lane] || zeroWhenInvalid) && (rowMask >> (lane / 16) & 1) &&
                    (bankMask >> (lane % 16 / 4) & 1);
     off |= written ? 0 : uint64_t(1) << lane;
   }
@@ -144,15 +173,16 @@ void packHalves(uint32_t modifiers, unsigned operand, uint32_t *row, unsigned si
     row[lane] = (low | high << 16) ^ flip;
   }
 }
-void packFloats(uint32_t modifiers, unsigned operand, uint32_t *row, unsigned size) {
-  bool lowFromHigh = modifiers & modifier::high(operand);
-  bool highFromHigh = modifiers & modifier::highForHigh(operand);
+/// From `source` to `row`: each word of the pair is one of the source's.
+void packFloats(uint32_t modifiers, unsigned operand, const uint32_t *source, uint32_t *row,
+                unsigned size) {
+  const uint32_t *low = modifiers & modifier::high(operand) ? source + size : source;
+  const uint32_t *high = modifiers & modifier::highForHigh(operand) ? source + size : source;
   uint32_t flipLow = modifiers & modifier::negate(operand) ? 0x80000000u : 0;
   uint32_t flipHigh = modifiers & modifier::negateHigh(operand) ? 0x80000000u : 0;
   for (unsigned lane = 0; lane < size; ++lane) {
-    uint32_t low = row[lane], high = row[size + lane];
-    row[lane] = (lowFromHigh ? high : low) ^ flipLow;
-    row[size + lane] = (highFromHigh ? high : low) ^ flipHigh;
+    row[lane] = low[lane] ^ flipLow;
+    row[size + lane] = high[lane] ^ flipHigh;
   }
 }
 /// v_fma_mix: op_sel_hi makes the source an f16, op_sel its half; neg_hi means abs.
@@ -261,6 +291,18 @@ void prepareOperands(Wave &wave, const Record *record, const Signature &signatur
       continue;
     }
     unsigned rows = rowsOf(type);
+    if (type == Type::PackedF32) {
+      alignas(64) uint32_t pair[2 * maximumWaveSize];
+      const uint32_t *source = pair;
+      if (operand.kind() == OperandKind::Scalar) {
+        broadcast(wave.read32(operand), pair);
+        broadcast(wave.scalars[operand.index() + 1], pair + size);
+      } else {
+        source = wave.row(operand);
+      }
+      packFloats(modifiers, i, source, row, size);
+      continue;
+    }
     if (operand.kind() == OperandKind::Scalar) {
       broadcast(wave.read32(operand), row);
       if (rows == 2)
@@ -274,9 +316,7 @@ void prepareOperands(Wave &wave, const Record *record, const Signature &signatur
       uint32_t word = record->immediate >> (8 * i);
       applySdwaSelect(word >> 16 & 7, word >> 19 & 1, row, size);
     }
-    if (type == Type::PackedF32)
-      packFloats(modifiers, i, row, size);
-    else if (isPacked(type))
+    if (isPacked(type))
       packHalves(modifiers, i, row, size);
     else if (type == Type::Mixed)
       mixedToFloat(modifiers, i, row, size);
@@ -317,14 +357,15 @@ void finishResult(Wave &wave, const Record *record, const Signature &signature,
       kept = 0xffff, shift = 16;
     for (unsigned lane = 0; lane < size; ++lane) {
       uint32_t merged = (target[lane] & kept) | (row[lane] & 0xffff) << shift;
-      target[lane] = active[lane] ? merged : target[lane];
+      target[lane] = blend(active[lane], merged, target[lane]);
     }
     return;
   }
   unsigned rows = rowsOf(signature.result);
   for (unsigned i = 0; i < rows; ++i)
     for (unsigned lane = 0; lane < size; ++lane)
-      target[i * size + lane] = active[lane] ? row[i * size + lane] : target[i * size + lane];
+      target[i * size + lane] =
+          blend(active[lane], row[i * size + lane], target[i * size + lane]);
 }
 
 } // namespace WAVETILE_HOST_ISA

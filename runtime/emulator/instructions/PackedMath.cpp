@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/emulator/instructions/Arithmetic.h"
 #include "runtime/emulator/instructions/Float.h"
 #include "runtime/emulator/instructions/Lanes.h"
 #include "runtime/emulator/instructions/Tables.h"
@@ -73,22 +74,15 @@ float WAVETILE_INLINE dotOfBFloat16(uint32_t a, uint32_t b, float c) {
 
 constexpr Instruction table[] = {
     // f32 pairs.
-    vector<PackedF32(PackedF32, PackedF32)>("v_pk_add_f32",
-                                            [](FloatPair a, FloatPair b) {
-                                              return FloatPair{add(a.low, b.low),
-                                                               add(a.high, b.high)};
-                                            }),
-    vector<PackedF32(PackedF32, PackedF32)>("v_pk_mul_f32",
-                                            [](FloatPair a, FloatPair b) {
-                                              return FloatPair{multiply(a.low, b.low),
-                                                               multiply(a.high, b.high)};
-                                            }),
-    vector<PackedF32(PackedF32, PackedF32, PackedF32)>(
-        "v_pk_fma_f32",
-        [](FloatPair a, FloatPair b, FloatPair c) {
-          return FloatPair{fusedMultiplyAdd(a.low, b.low, c.low),
-                           fusedMultiplyAdd(a.high, b.high, c.high)};
-        }),
+    packedArithmetic<PackedF32(PackedF32, PackedF32)>(
+        "v_pk_add_f32", [](float a, float b) { return a + b; },
+        [](float a, float b) { return add(a, b); }),
+    packedArithmetic<PackedF32(PackedF32, PackedF32)>(
+        "v_pk_mul_f32", [](float a, float b) { return a * b; },
+        [](float a, float b) { return multiply(a, b); }),
+    packedArithmetic<PackedF32(PackedF32, PackedF32, PackedF32)>(
+        "v_pk_fma_f32", [](float a, float b, float c) { return __builtin_fmaf(a, b, c); },
+        [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); }),
     // op_sel alone chooses, a word of each source: what makes a low result elsewhere.
     vector<PackedF32(PackedF32, PackedF32)>(
         "v_pk_mov_b32", [](FloatPair a, FloatPair b) { return FloatPair{a.low, b.low}; }),

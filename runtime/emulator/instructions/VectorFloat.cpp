@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/emulator/instructions/Arithmetic.h"
 #include "runtime/emulator/instructions/Division.h"
 #include "runtime/emulator/instructions/Lanes.h"
 #include "runtime/emulator/instructions/Tables.h"
@@ -39,48 +40,74 @@ float WAVETILE_INLINE legacyProduct(float a, float b) {
   return isZero(a) | isZero(b) ? 0.0f : multiply(a, b);
 }
 
+// What each operation is for usual values, and for all.
+constexpr auto plainSum = [](float a, float b) { return a + b; };
+constexpr auto sum = [](float a, float b) { return add(a, b); };
+constexpr auto plainDifference = [](float a, float b) { return a - b; };
+constexpr auto difference = [](float a, float b) { return subtract(a, b); };
+constexpr auto plainProduct = [](float a, float b) { return a * b; };
+constexpr auto product = [](float a, float b) { return multiply(a, b); };
+constexpr auto plainFused = [](float a, float b, float c) { return __builtin_fmaf(a, b, c); };
 constexpr auto fused = [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); };
+constexpr auto plainMinimum = [](float a, float b) { return pick<false>(a, b); };
+constexpr auto minimum = [](Lane lane, float a, float b) {
+  return minimumNumber(a, b, lane.mode);
+};
+constexpr auto plainMaximum = [](float a, float b) { return pick<true>(a, b); };
+constexpr auto maximum = [](Lane lane, float a, float b) {
+  return maximumNumber(a, b, lane.mode);
+};
+
+using Unary = F32(F32);
+using Binary = F32(F32, F32);
+using Ternary = F32(F32, F32, F32);
 
 constexpr Instruction table[] = {
-    vector<F32(F32, F32)>("v_add_f32", [](float a, float b) { return add(a, b); }),
-    vector<F32(F32, F32)>("v_sub_f32", [](float a, float b) { return subtract(a, b); }),
-    vector<F32(F32, F32)>("v_subrev_f32", [](float a, float b) { return subtract(b, a); }),
-    vector<F32(F32, F32)>("v_mul_f32", [](float a, float b) { return multiply(a, b); }),
-    vector<F32(F32, F32)>("v_mul_legacy_f32 v_mul_dx9_zero_f32",
-                          [](float a, float b) { return legacyProduct(a, b); }),
-    vector<F32(F32, F32, F32)>("v_fma_f32", fused),
-    vector<F32(F32, F32, F32)>("v_fmac_f32", fused).with(rowflag::accumulates),
-    vector<F32(F32, F32, F32)>("v_fmaak_f32", fused).with(rowflag::literalThird),
-    vector<F32(F32, F32, F32)>("v_fmamk_f32", fused).with(rowflag::literalSecond),
+    arithmetic<ResultIsNumber, Binary>("v_add_f32", plainSum, sum),
+    arithmetic<ResultIsNumber, Binary>("v_sub_f32", plainDifference, difference),
+    arithmetic<ResultIsNumber, Binary>(
+        "v_subrev_f32", [](float a, float b) { return b - a; },
+        [](float a, float b) { return subtract(b, a); }),
+    arithmetic<ResultIsNumber, Binary>("v_mul_f32", plainProduct, product),
+    vector<Binary>("v_mul_legacy_f32 v_mul_dx9_zero_f32",
+                   [](float a, float b) { return legacyProduct(a, b); }),
+    arithmetic<ResultIsNumber, Ternary>("v_fma_f32", plainFused, fused),
+    arithmetic<ResultIsNumber, Ternary>("v_fmac_f32", plainFused, fused)
+        .with(rowflag::accumulates),
+    arithmetic<ResultIsNumber, Ternary>("v_fmaak_f32", plainFused, fused)
+        .with(rowflag::literalThird),
+    arithmetic<ResultIsNumber, Ternary>("v_fmamk_f32", plainFused, fused)
+        .with(rowflag::literalSecond),
     vector<F32(Mixed, Mixed, Mixed)>("v_fma_mix_f32", fused),
 
-    vector<F32(F32, F32)>("v_min_f32", [](Lane lane, float a, float b) {
-      return minimumNumber(a, b, lane.mode);
-    }),
-    vector<F32(F32, F32)>("v_max_f32", [](Lane lane, float a, float b) {
-      return maximumNumber(a, b, lane.mode);
-    }),
-    vector<F32(F32, F32, F32)>("v_min3_f32", [](Lane lane, float a, float b, float c) {
-      return minimumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
-    }),
-    vector<F32(F32, F32, F32)>("v_max3_f32", [](Lane lane, float a, float b, float c) {
-      return maximumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
-    }),
-    vector<F32(F32, F32, F32)>("v_med3_f32", [](Lane lane, float a, float b, float c) {
+    arithmetic<OperandsAreNumbers, Binary>("v_min_f32", plainMinimum, minimum),
+    arithmetic<OperandsAreNumbers, Binary>("v_max_f32", plainMaximum, maximum),
+    arithmetic<OperandsAreNumbers, Ternary>(
+        "v_min3_f32", [](float a, float b, float c) { return pick<false>(pick<false>(a, b), c); },
+        [](Lane lane, float a, float b, float c) {
+          return minimumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
+        }),
+    arithmetic<OperandsAreNumbers, Ternary>(
+        "v_max3_f32", [](float a, float b, float c) { return pick<true>(pick<true>(a, b), c); },
+        [](Lane lane, float a, float b, float c) {
+          return maximumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
+        }),
+    vector<Ternary>("v_med3_f32", [](Lane lane, float a, float b, float c) {
       return medianOfThree(a, b, c, lane.mode);
     }),
-    vector<F32(F32, F32, F32)>("v_maxmin_f32", [](Lane lane, float a, float b, float c) {
+    vector<Ternary>("v_maxmin_f32", [](Lane lane, float a, float b, float c) {
       return minimumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
     }),
-    vector<F32(F32, F32, F32)>("v_minmax_f32", [](Lane lane, float a, float b, float c) {
+    vector<Ternary>("v_minmax_f32", [](Lane lane, float a, float b, float c) {
       return maximumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
     }),
-    vector<F32(F32, F32, F32)>("v_minimum3_f32", [](float a, float b, float c) {
-      return extremum<false>(extremum<false>(a, b), c);
-    }),
-    vector<F32(F32, F32, F32)>("v_maximum3_f32", [](float a, float b, float c) {
-      return extremum<true>(extremum<true>(a, b), c);
-    }),
+    arithmetic<OperandsAreNumbers, Ternary>(
+        "v_minimum3_f32",
+        [](float a, float b, float c) { return pick<false>(pick<false>(a, b), c); },
+        [](float a, float b, float c) { return extremum<false>(extremum<false>(a, b), c); }),
+    arithmetic<OperandsAreNumbers, Ternary>(
+        "v_maximum3_f32", [](float a, float b, float c) { return pick<true>(pick<true>(a, b), c); },
+        [](float a, float b, float c) { return extremum<true>(extremum<true>(a, b), c); }),
 
     vector<F32(F32)>("v_floor_f32", [](float a) { return resultOr(__builtin_floorf(a), a); }),
     vector<F32(F32)>("v_ceil_f32", [](float a) { return resultOr(__builtin_ceilf(a), a); }),
