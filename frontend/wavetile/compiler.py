@@ -191,8 +191,13 @@ class RegionCompiler:
         general = {key.suffix for key in _C.config_keys() if not key.per_dimension}
         entries: dict[str, int | str] = dict(traced.block_sizes)
         for key, value in (config or {}).items():
-            dim = key.split(".")[0]
+            dim, dot, suffix = key.partition(".")
             if key not in general and dim not in traced.dims:
+                if dim in traced.replaced:
+                    stand_in = traced.replaced[dim]
+                    if stand_in is not None:
+                        entries.setdefault(stand_in + dot + suffix, value)
+                    continue
                 if self.is_only_region:
                     raise ConfigError(
                         f"the Config has {key!r}, but {self.symbol} has no dimension {dim!r}",

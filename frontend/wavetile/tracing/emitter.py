@@ -39,6 +39,9 @@ class DimTable:
         self._named: list[RuntimeInteger] = []
         #: Block sizes that the kernel fixes, by name.
         self.block_sizes: dict[str, int] = {}
+        #: Names without a dimension here, with the one that stands in: sizes that are equal have
+        #: one dimension, and a size of 1 has none.
+        self.replaced: dict[str, str | None] = {}
 
     @property
     def names(self) -> list[str]:
@@ -47,9 +50,7 @@ class DimTable:
 
     def unique_name(self, wanted: str) -> str:
         """`wanted`, or it with a number, that no other dimension has."""
-        base = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in wanted)
-        if not base or base[0].isdigit() or base == "_":
-            base = f"dim_{base}"
+        base = self._valid_name(wanted)
         name, number = base, 1
         while name in self._taken:
             number += 1
@@ -57,14 +58,22 @@ class DimTable:
         self._taken.add(name)
         return name
 
+    @staticmethod
+    def _valid_name(wanted: str) -> str:
+        base = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in wanted)
+        return f"dim_{base}" if not base or base[0].isdigit() or base == "_" else base
+
     def of_size(self, size: Integer, wanted: str) -> Dim:
         """The dimension of a full slice or of a tile of this size, always the same for a size."""
         if isinstance(size, int) and size == 1:
+            self.replaced[self._valid_name(wanted)] = None
             return UNIT
         key: object = size if isinstance(size, int) else id(size)
         if key not in self._by_size:
             self._by_size[key] = Dim(self.unique_name(wanted), size)
-        return self._by_size[key]
+        dim = self._by_size[key]
+        self.replaced[self._valid_name(wanted)] = dim.name
+        return dim
 
     def name_size(self, size: RuntimeInteger, dim: Dim) -> None:
         """Makes `size` stand for a dimension in shapes: its extent or block size."""

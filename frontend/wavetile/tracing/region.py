@@ -43,12 +43,14 @@ class TracedRegion:
         name: the kernel's symbol
         dims: the names of its dimensions
         block_sizes: those that the kernel fixes
+        replaced: names that other calls have dimensions for, with what stands in for them here
     """
 
     module: _C.TileModule
     name: str
     dims: list[str]
     block_sizes: dict[str, int]
+    replaced: dict[str, str | None]
 
 
 def kernel_symbol(source: FunctionSource, region: Region, regions: int) -> str:
@@ -283,7 +285,8 @@ def trace_region(
     if emitter.dims.block_sizes:
         module.set_attribute("tile.config", emitter.dims.block_sizes)
     _verify(module)
-    return TracedRegion(module, symbol, emitter.dims.names, emitter.dims.block_sizes)
+    dims = emitter.dims
+    return TracedRegion(module, symbol, dims.names, dims.block_sizes, dims.replaced)
 
 
 def _trace_loop(tracer: Statements, loop: ast.For) -> None:
