@@ -75,7 +75,7 @@ def example_folder() -> Path:
 
 
 def hot_loop(listing: str) -> str:
-    """The loop with the most instructions that holds no other; all of it if there is none."""
+    """The loop with the most instructions that holds no other; empty if there is none."""
     lines = listing.splitlines()
     labels = {line[:-1]: i for i, line in enumerate(lines) if re.fullmatch(r"\.L\w+:", line)}
     loops = []
@@ -89,7 +89,7 @@ def hot_loop(listing: str) -> str:
         if not any(o != loop and loop[0] <= o[0] and o[1] <= loop[1] for o in loops)
     ]
     if not inner:
-        return listing
+        return ""
     begin, end = max(inner, key=lambda loop: loop[1] - loop[0])
     if not any(line.startswith(";") for line in lines[begin : begin + 2]):
         before = [line for line in lines[:begin] if line.startswith(";")]
@@ -133,7 +133,8 @@ def _rows_of(target: str, kernels: list[str], seed: int) -> list[Row]:
 
 
 def _print_row(row: Row) -> None:
-    times = ", ".join(f"{step} {milliseconds:.0f}" for step, milliseconds in row.milliseconds)
+    steps = [(step, ms) for step, ms in row.milliseconds if ms >= 1]
+    times = ", ".join(f"{step} {ms:.0f}" for step, ms in steps)
     total = sum(milliseconds for _, milliseconds in row.milliseconds)
     accesses = ", ".join(f"{name} x{count}" for name, count in sorted(row.accesses.items()))
     mark = "ok " if row.error <= LARGEST_FACTOR else "BAD"
@@ -143,6 +144,13 @@ def _print_row(row: Row) -> None:
     )
     print(f"           compiled in {total:.0f} ms: {times}")
     print(f"           accesses: {accesses}")
+
+
+def _shortened(listing: str, most: int = 100) -> str:
+    lines = listing.splitlines()
+    if len(lines) <= most:
+        return listing
+    return "\n".join([*lines[:most], f"  ... and {len(lines) - most} more lines"])
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -160,8 +168,11 @@ def _run(options: argparse.Namespace) -> int:
         print(f"{same_kernel[0].kernel}({same_kernel[0].arguments})")
         for row in same_kernel:
             _print_row(row)
-    last = by_target[1][0]
-    print(f"\nThe hot loop of {last.kernel} on {last.target}, with its Python lines:\n")
-    print(last.hot_loop)
+    # The loop of the kernel on the newest large GPU is what most readers want to see.
+    for row in reversed(by_target[1]):
+        if row.hot_loop:
+            print(f"\nThe hot loop of {row.kernel} on {row.target}, with its Python lines:\n")
+            print(_shortened(row.hot_loop))
+            break
     good = all(row.error <= LARGEST_FACTOR for rows in by_target for row in rows)
     return 0 if good else 1
