@@ -60,6 +60,9 @@ FailureOr<int64_t> Frame::extent(Operation *op, Value value, int64_t size) const
 }
 
 FailureOr<int64_t> Frame::sizeOf(Operation *op, StringRef name) const {
+  // A loop over a dimension that tiles do not have, one by one.
+  if (name == staticDimName)
+    return 1;
   auto size = session.sizes.find(name);
   if (size == session.sizes.end())
     return op->emitOpError() << "has dimension '" << name << "', whose size is not given";

@@ -121,3 +121,23 @@ module attributes {tile.inputs = {out = dense<0.0> : tensor<3xf32>, n = 2 : inde
     tile.return
   }
 }
+
+// -----
+
+// A dimension named `_` is walked one by one, without a size in the Config.
+// CHECK: out = [1, 1, 1]
+module attributes {tile.config = {}, tile.inputs = {out = dense<0> : tensor<3xi32>}} {
+  tile.kernel @one_by_one(%out: !tile.pointer<i32> {tile.name = "out"}) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %o = tile.view %out sizes(%c3) strides(%c1) : !tile.pointer<i32> -> !tile.view<1 x i32>
+    tile.parallel (%c0) to (%c3) dims ["_"] {
+    ^bb0(%i: index, %extent: index):
+      %one = arith.index_cast %extent : index to i32
+      %t = tile.full %one : i32 -> tensor<i32>
+      tile.store %t, %o[%i] dims [-1] : tensor<i32>, !tile.view<1 x i32>
+    }
+    tile.return
+  }
+}

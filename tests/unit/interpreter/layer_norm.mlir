@@ -11,7 +11,7 @@ tile.kernel @layer_norm(%x: !tile.pointer<f16> {tile.name = "x"},
                         %bias: !tile.pointer<f32> {tile.name = "bias"},
                         %out: !tile.pointer<f16> {tile.name = "out"},
                         %m: index {tile.name = "m"}, %n: index {tile.name = "n"},
-                        %eps: f32 {tile.name = "eps"}) attributes {disjoint} {
+                        %eps: f32 {tile.name = "eps"}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %xv = tile.view %x sizes(%m, %n) strides(%n, %c1) : !tile.pointer<f16> -> !tile.view<2 x f16>

@@ -8,7 +8,7 @@ tile.kernel @matmul(%x: !tile.pointer<bf16> {tile.name = "x"},
                     %y: !tile.pointer<bf16> {tile.name = "y"},
                     %out: !tile.pointer<bf16> {tile.name = "out"},
                     %m: index {tile.name = "m"}, %n: index {tile.name = "n"},
-                    %k: index {tile.name = "k"}) attributes {disjoint} {
+                    %k: index {tile.name = "k"}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %xv = tile.view %x sizes(%m, %k) strides(%k, %c1) : !tile.pointer<bf16> -> !tile.view<2 x bf16>
