@@ -3,12 +3,14 @@
 """Commands and scripts in the pages run, and what the pages name exists.
 
 A block below a line `<!-- output OPTIONS -->` is what the command (```sh) or script (```python)
-above that line prints. `python -m tests.checks.doc_examples --write`, a part of `./dev docs`, puts
-it there. The check runs every command, but compares only the output of those marked `exact`: a
-better compiler prints other instructions, and that is no mistake of a page. Options:
+above that line prints. `python -m tests.checks.doc_examples --write [PAGE...]`, a part of
+`./dev docs`, puts it there. The check runs every command, but compares only the output of those
+marked `exact`: a better compiler prints other instructions, and that is no mistake of a page.
+Options:
 
     exact                   the block must be what is printed now
     from=REGEX, to=REGEX    the lines from the first match to the first one after it that matches
+    head=REGEX              above these, the last line before them that matches
     width=N                 longer lines are cut, and end in ` ...`
     wrap=N                  longer lines go on in further ones, indented deeper
     layouts                 each layout of a tile gets a short name, with a list of them on top
@@ -31,7 +33,7 @@ from tests.checks.generated_docs import PAGES
 MARKER = re.compile(r"^<!-- output\b(.*)-->$")
 FENCE = re.compile(r"^```(\w*)$")
 CHOICES = {"exact", "layouts"}
-VALUES = {"from", "to", "width", "wrap"}
+VALUES = {"from", "head", "to", "width", "wrap"}
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def examples(page: Path) -> list[Example]:
             commands = [
                 command
                 for command in text.replace("\\\n", " ").splitlines()
-                if "./dev exec " in command and "wavetile demo" not in command
+                if "./dev exec " in command and "my_kernel.py" not in command
             ]
             if options is not None and len(commands) != 1:
                 raise ValueError(f"line {begin + 1}: output belongs to one `./dev exec` command")
@@ -189,7 +191,8 @@ def trim(text: str, options: dict[str, str]) -> list[str]:
         end = next((i + 1 for i in later if re.search(options["to"], lines[i])), -1)
     if begin >= len(lines) or end < 0:
         raise ValueError(f"the output has no lines {options}")
-    lines = lines[begin:end]
+    above = [line for line in lines[:begin] if re.search(options.get("head", "$^"), line)]
+    lines = above[-1:] + lines[begin:end]
     if "layouts" in options:
         lines = _name_layouts("\n".join(lines)).splitlines()
     if "wrap" in options:
@@ -212,9 +215,11 @@ def _results(chosen: list[Example]) -> list[str | ValueError]:
         return list(pool.map(attempt, chosen))
 
 
-def _all_examples(complaints: list[str]) -> list[Example]:
+def _all_examples(complaints: list[str], names: list[str]) -> list[Example]:
     found = []
     for page in pages():
+        if names and sources.relative(page) not in names:
+            continue
         try:
             found += examples(page)
         except ValueError as error:
@@ -222,9 +227,9 @@ def _all_examples(complaints: list[str]) -> list[Example]:
     return found
 
 
-def check() -> list[str]:
+def check(names: list[str] | None = None) -> list[str]:
     complaints: list[str] = []
-    chosen = _all_examples(complaints)
+    chosen = _all_examples(complaints, names or [])
     for example, result in zip(chosen, _results(chosen)):
         place = f"{sources.relative(example.page)}:{example.line}"
         if isinstance(result, ValueError):
@@ -236,10 +241,10 @@ def check() -> list[str]:
     return complaints
 
 
-def write() -> list[str]:
+def write(names: list[str]) -> list[str]:
     """Puts the present output into the pages."""
     complaints: list[str] = []
-    chosen = [example for example in _all_examples(complaints) if example.block is not None]
+    chosen = [example for example in _all_examples(complaints, names) if example.block is not None]
     texts: dict[Path, list[str]] = {}
     # Last first, so that the numbers of the lines above stay what they are.
     for example, result in reversed(list(zip(chosen, _results(chosen)))):
@@ -255,6 +260,7 @@ def write() -> list[str]:
 
 
 if __name__ == "__main__":
-    said = write() if "--write" in sys.argv[1:] else check()
+    named = [argument for argument in sys.argv[1:] if argument != "--write"]
+    said = write(named) if "--write" in sys.argv[1:] else check(named)
     print("\n".join(said), end="\n" if said else "")
     sys.exit(1 if said else 0)

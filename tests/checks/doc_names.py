@@ -44,8 +44,7 @@ def _is_there(name: str, page: Path) -> bool:
     """Whether files fit a path, from the repository's root or anywhere in the page's folder."""
     anywhere = "" if page.parent == sources.ROOT else "**/"
     return all(
-        any(sources.ROOT.glob(one.rstrip("/")))
-        or any(page.parent.glob(anywhere + one.rstrip("/")))
+        any(sources.ROOT.glob(one.rstrip("/"))) or any(page.parent.glob(anywhere + one.rstrip("/")))
         for one in _alternatives(name)
     )
 

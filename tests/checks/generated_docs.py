@@ -85,7 +85,9 @@ def _config() -> str:
 def _operations() -> str:
     from wavetile.tracing.operations import FUNCTIONS, METHODS, Operation
 
-    names: dict[Operation, list[str]] = {row: [] for row in (*FUNCTIONS.values(), *METHODS.values())}
+    names: dict[Operation, list[str]] = {
+        row: [] for row in (*FUNCTIONS.values(), *METHODS.values())
+    }
     for name, row in METHODS.items():
         names[row].append(f"`.{name}`")
     kinds: dict[str, list[tuple[str, ...]]] = {}
