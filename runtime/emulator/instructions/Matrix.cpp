@@ -139,12 +139,17 @@ template <unsigned M, unsigned K, unsigned blocks, typename T> struct Operands {
   alignas(64) T b[blocks * K * M];
   alignas(64) T c[blocks * M * M];
 
+  // The inner loops go over neighbouring lanes, whose values are neighbours in rows and matrices:
+  // they become vector code, and are kept as they are for that.
+
   /// `element(lane, i)` is the lane's i-th value.
   template <typename Element> WAVETILE_INLINE static void gather(T *to, Element element) {
     for (unsigned group = 0; group < size / M; ++group) {
       unsigned block = group % blocks, piece = group / blocks;
       T *from = to + (block * K + piece * depthOfLane) * M;
+#pragma clang loop vectorize(disable) unroll(disable)
       for (unsigned i = 0; i < depthOfLane; ++i)
+#pragma clang loop vectorize(enable) unroll(disable)
         for (unsigned m = 0; m < M; ++m)
           from[i * M + m] = element(group * M + m, i);
     }
@@ -164,7 +169,9 @@ template <unsigned M, unsigned K, unsigned blocks, typename T> struct Operands {
   }
   /// Runs \p body for each row piece of c: M lanes that hold neighbouring columns in register i.
   template <typename Body> WAVETILE_INLINE void forRows(Body body) {
+#pragma clang loop vectorize(disable) unroll(disable)
     for (unsigned i = 0; i < resultsOfLane; ++i)
+#pragma clang loop vectorize(disable) unroll(disable)
       for (unsigned firstLane = 0; firstLane < size; firstLane += M)
         body(firstLane, i, c + position(firstLane, i));
   }
@@ -172,6 +179,7 @@ template <unsigned M, unsigned K, unsigned blocks, typename T> struct Operands {
     const uint32_t *row = wave.row(operand);
     bool isConstant = operand.kind() == OperandKind::Constant;
     forRows([&](unsigned firstLane, unsigned i, T *values) {
+#pragma clang loop vectorize(enable) unroll(disable)
       for (unsigned m = 0; m < M; ++m)
         values[m] = readResult<T>(row, size, firstLane + m, isConstant ? 0 : i);
     });
@@ -183,6 +191,7 @@ template <unsigned M, unsigned K, unsigned blocks, typename T> struct Operands {
   WAVETILE_INLINE void writeD(Wave &wave, Operand operand) {
     uint32_t *row = wave.row(operand);
     forRows([&](unsigned firstLane, unsigned i, const T *values) {
+#pragma clang loop vectorize(enable) unroll(disable)
       for (unsigned m = 0; m < M; ++m)
         writeResult<T>(row, size, firstLane + m, i, canonical(values[m]));
     });
