@@ -39,7 +39,9 @@ def _run(options: argparse.Namespace) -> int:
     print(f"targets   {', '.join(_C.target_names())}")
     print(f"cache     {default_folder() or 'none'}")
     for device in devices().describe():
-        mark = "*" if device.usable else " "
-        print(f"device  {mark} {device.kind} {device.ordinal}: {device.name} ({device.target})")
-        print(f"            {device.library}\n            {device.reason}")
+        if not device.usable:
+            print(f"device    {device.kind}: not used: {device.reason}")
+            continue
+        print(f"device    {device.kind} {device.ordinal}: {device.name} ({device.target})")
+        print(f"          {device.library}\n          {device.reason}")
     return 0
