@@ -89,6 +89,8 @@ public:
     return result;
   }
 
+  bool isInLds() const { return reader.has_value(); }
+
 private:
   SmallVector<Value> registers;
   std::optional<LdsReader> reader;
@@ -106,6 +108,12 @@ private:
   Runs runsOf(Value tile, unsigned length);
   Value operand(OperandSource &source, unsigned first, const MatrixOperand &shape);
   Value call(Value a, Value b, Value accumulator);
+  void keepStepsApart();
+
+  /// The operands for one k, by their m and n.
+  struct Step {
+    llvm::DenseMap<int64_t, Value> rows, columns;
+  };
 
   Lowering &state;
   tile::DotOp op;
@@ -152,6 +160,15 @@ Value DotLowering::call(Value a, Value b, Value accumulator) {
   return state.intrinsic(instruction.intrinsic, accumulator.getType(), arguments);
 }
 
+/// Neither matrix nor LDS instructions may be scheduled across.
+void DotLowering::keepStepsApart() {
+  constexpr int32_t vectorArithmetic = 0x2, scalarArithmetic = 0x4, vectorMemory = 0x10,
+                    transcendental = 0x400;
+  state.intrinsicVoid(
+      "llvm.amdgcn.sched.barrier",
+      state.constantI32(vectorArithmetic | scalarArithmetic | vectorMemory | transcendental));
+}
+
 LogicalResult DotLowering::run() {
   // A swapped dot computes the transposed product, so that the tile's rhs is the first operand.
   const MatrixOperand &lhsShape = swapped ? instruction.b : instruction.a;
@@ -164,26 +181,38 @@ LogicalResult DotLowering::run() {
   for (auto &[place, first] : resultRuns)
     results[first] = operand(accumulator, first, resultShape);
 
-  // All products of one k before the next, so that neighbours use different accumulators.
-  std::map<int64_t, Runs> lhsSteps, rhsSteps;
+  // All products of one k before the next, so that neighbours use different accumulators. What the
+  // next k needs is read before them, and nothing more: left alone, LLVM reads everything first.
+  std::map<int64_t, Runs> lhsRuns, rhsRuns;
   for (auto &[place, first] : runsOf(op.getLhs(), lhsShape.elementsPerLane()))
-    lhsSteps[place.second].insert({place, first});
+    lhsRuns[place.second].insert({place, first});
   for (auto &[place, first] : runsOf(op.getRhs(), rhsShape.elementsPerLane()))
-    rhsSteps[place.first].insert({place, first});
-  for (auto &[k, lhsRuns] : lhsSteps) {
-    llvm::DenseMap<int64_t, Value> rows, columns;
-    for (auto &[place, first] : lhsRuns)
-      rows[place.first] = operand(lhs, first, lhsShape);
-    for (auto &[place, first] : rhsSteps[k])
-      columns[place.second] = operand(rhs, first, rhsShape);
+    rhsRuns[place.first].insert({place, first});
+  SmallVector<int64_t> steps = llvm::to_vector(llvm::make_first_range(lhsRuns));
+  auto readStep = [&](int64_t k) {
+    Step step;
+    for (auto &[place, first] : lhsRuns[k])
+      step.rows[place.first] = operand(lhs, first, lhsShape);
+    for (auto &[place, first] : rhsRuns[k])
+      step.columns[place.second] = operand(rhs, first, rhsShape);
+    return step;
+  };
+  Step next = readStep(steps.front());
+  for (unsigned index = 0; index < steps.size(); ++index) {
+    Step step = std::move(next);
+    bool isLast = index + 1 == steps.size();
+    if (!isLast)
+      next = readStep(steps[index + 1]);
     for (auto &[place, first] : resultRuns) {
-      Value a = rows.lookup(place.first), b = columns.lookup(place.second);
+      Value a = step.rows.lookup(place.first), b = step.columns.lookup(place.second);
       if (!a || !b)
         return op.emitOpError() << "operand layouts do not match " << instruction.name;
       if (swapped)
         std::swap(a, b);
       results[first] = call(a, b, results[first]);
     }
+    if (!isLast && (lhs.isInLds() || rhs.isInLds()))
+      keepStepsApart();
   }
 
   SmallVector<Value> registers(Lowering::layoutOf(op.getResult()).registerCount());
