@@ -122,6 +122,10 @@ LogicalResult Binding::checkRegisters(ParallelOp loop, int64_t waves,
   unsigned limit = target.registersAtWavesPerSimd(wavesPerSimd);
 
   WalkResult result = loop.walk([&](Operation *op) {
+    // These need no registers of their own: their elements are few, or computed
+    // where they are used.
+    if (isa<IotaOp, FullOp, BroadcastOp>(op))
+      return WalkResult::advance();
     for (Type type : op->getResultTypes()) {
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor || !tensor.hasStaticShape())

@@ -16,12 +16,13 @@ using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::tile;
 
-const IndexFacts::Fact &IndexFacts::lookup(Value value) {
+IndexFacts::Fact IndexFacts::lookup(Value value) {
   auto found = facts.find(value);
   if (found != facts.end())
     return found->second;
   Fact fact = compute(value);
-  return facts[value] = fact;
+  facts[value] = fact;
+  return fact;
 }
 
 //===----------------------------------------------------------------------===//

@@ -54,7 +54,7 @@ private:
     }
   };
 
-  const Fact &lookup(mlir::Value value);
+  Fact lookup(mlir::Value value);
   Fact compute(mlir::Value value);
   Fact computeArgument(mlir::BlockArgument argument);
   Fact computeExtent(mlir::Value lower, mlir::Value upper, std::optional<int64_t> blockSize,

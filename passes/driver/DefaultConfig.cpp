@@ -55,7 +55,7 @@ private:
   llvm::Error addRows(ParallelOp loop, StringAttr row, const Dims &dims);
   llvm::Error addElementwise(ParallelOp loop, const Dims &dims);
   llvm::Error addGridRow(ParallelOp loop, StringAttr row, int64_t length, int64_t vector);
-  llvm::Error addLoopedRow(StringAttr row, int64_t vector);
+  llvm::Error addLoopedRow(ParallelOp loop, StringAttr row, int64_t vector);
   llvm::Error addResidentRow(ParallelOp loop, StringAttr row, int64_t length, int64_t vector);
 
   /// Sets the key unless it is there.
@@ -63,6 +63,7 @@ private:
     return config.contains(key) ? llvm::Error::success() : config.set(key, ConfigValue(value));
   }
   llvm::Error chooseBlocks(ParallelOp loop, int64_t elements);
+  int64_t givenRowsPerBlock(ParallelOp loop) const;
 
   const TargetInfo &target;
   Config config;
@@ -218,6 +219,15 @@ llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
 // Row kernels
 //===----------------------------------------------------------------------===//
 
+/// How many rows the Config already gives to a block; what it leaves open counts
+/// as one.
+int64_t Chooser::givenRowsPerBlock(ParallelOp loop) const {
+  int64_t rows = 1;
+  for (Attribute name : loop.getDims())
+    rows *= config.integer(cast<StringAttr>(name)).value_or(1);
+  return rows;
+}
+
 /// Enough blocks of a few chunks each to fill the device, each row shared by a
 /// power of two of them.
 llvm::Error Chooser::addGridRow(ParallelOp loop, StringAttr row, int64_t length, int64_t vector) {
@@ -237,11 +247,13 @@ llvm::Error Chooser::addGridRow(ParallelOp loop, StringAttr row, int64_t length,
   return choose((row.getValue() + ".blocks").str(), std::clamp<int64_t>(blocks, 2, 1024));
 }
 
-llvm::Error Chooser::addLoopedRow(StringAttr row, int64_t vector) {
+/// Four vectors of each lane in flight, shared by the rows that a block is given.
+llvm::Error Chooser::addLoopedRow(ParallelOp loop, StringAttr row, int64_t vector) {
   int64_t waves = std::min<int64_t>(8, target.maxWavesPerWorkgroup());
   if (llvm::Error error = choose("waves", waves))
     return error;
-  return choose(row, *config.integer("waves") * target.waveSize() * vector * 4);
+  int64_t elements = *config.integer("waves") * target.waveSize() * vector * 4;
+  return choose(row, std::max(vector, elements / floorPowerOf2(givenRowsPerBlock(loop))));
 }
 
 /// The tile of a row held in registers, in the order of preference: some lanes of
@@ -286,11 +298,11 @@ llvm::Error Chooser::addRows(ParallelOp loop, StringAttr row, const Dims &dims) 
   std::string key = (row.getValue() + ".strategy").str();
 
   if (!config.contains(key)) {
-    int64_t most = std::min(16u, target.maxWavesPerWorkgroup()) * target.waveSize() *
-                   mostElementsPerLane;
     int64_t rows = 1;
     for (Attribute name : loop.getDims())
       rows *= loopLength(loop, cast<StringAttr>(name));
+    int64_t waves = config.integer("waves").value_or(std::min(16u, target.maxWavesPerWorkgroup()));
+    int64_t most = waves * target.waveSize() * mostElementsPerLane / givenRowsPerBlock(loop);
     bool idleDevice = rows * 4 <= int64_t(target.device().computeUnits) && length >= most / 2;
     const char *strategy = "resident";
     if (idleDevice && !config.contains(row) && RowPhases::canRoll(loop, row, /*shared=*/true))
@@ -304,7 +316,7 @@ llvm::Error Chooser::addRows(ParallelOp loop, StringAttr row, const Dims &dims) 
   std::string strategy = *config.string(key);
   if (strategy == "grid")
     return addGridRow(loop, row, length, vector);
-  llvm::Error error = strategy == "looped" ? addLoopedRow(row, vector)
+  llvm::Error error = strategy == "looped" ? addLoopedRow(loop, row, vector)
                                            : addResidentRow(loop, row, length, vector);
   if (error)
     return error;

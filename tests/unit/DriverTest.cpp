@@ -129,6 +129,11 @@ TEST_F(Driver, RowsBeyondTheRegistersAreLooped) {
             "cols=16384,cols.strategy=looped,rows=1,waves=8");
 }
 
+TEST_F(Driver, GivenRowsAndWavesDecideWhatFits) {
+  EXPECT_EQ(complete(rowKernel(8192, 4096, "f32"), "gfx1150", "rows=8,waves=4"),
+            "cols=256,cols.strategy=looped,rows=8,waves=4");
+}
+
 TEST_F(Driver, FewLongRowsAreSharedByBlocks) {
   EXPECT_EQ(complete(rowKernel(4, 1000000, "f32"), "gfx950"),
             "cols=2048,cols.blocks=128,cols.strategy=grid,rows=1,waves=4");
