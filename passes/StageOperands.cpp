@@ -69,7 +69,9 @@ private:
 /// A staging buffer for `operand`: that of an earlier loop of the same block if it has one to spare
 /// (the loop behind a peeled one does what the first did), else a new one.
 Value StageOperandsPass::createStaging(Value operand, Operation *parent) {
-  auto program = parent->getParentOfType<tile::ProgramOp>();
+  auto program = dyn_cast<tile::ProgramOp>(parent);
+  if (!program)
+    program = parent->getParentOfType<tile::ProgramOp>();
   auto loop = dyn_cast<tile::ForOp>(parent);
   auto type = cast<RankedTensorType>(operand.getType());
   OpBuilder builder(parent->getContext());
