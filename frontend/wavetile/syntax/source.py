@@ -103,13 +103,33 @@ def read_function(function: FunctionType) -> FunctionSource:
     except SyntaxError:
         raise _unavailable(function) from None
     _move_lines(parsed, code.co_firstlineno - (1 if indent == 0 else 2))
+    if function.__name__ == "<lambda>":
+        return _lambda_source(function, parsed)
     for node in ast.walk(parsed):
         if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
             return FunctionSource(function, node, code.co_filename)
-        if isinstance(node, ast.Lambda) and function.__name__ == "<lambda>":
-            body = ast.copy_location(ast.Return(value=node.body), node.body)
-            tree = ast.FunctionDef(
-                name="<lambda>", args=node.args, body=[body], decorator_list=[], returns=None
-            )
-            return FunctionSource(function, ast.copy_location(tree, node), code.co_filename)
     raise _unavailable(function)
+
+
+def _lambda_source(function: FunctionType, parsed: ast.Module) -> FunctionSource:
+    """A lambda as a function that returns its value."""
+    code = function.__code__
+    found = [
+        node
+        for node in ast.walk(parsed)
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
+    ]
+    if len(found) > 1:
+        raise SourceUnavailableError(
+            f"{code.co_filename}:{code.co_firstlineno}: which of {len(found)} lambdas on this line"
+            " is meant cannot be told",
+            remedy="write them on lines of their own, or as functions with names",
+        )
+    if not found:
+        raise _unavailable(function)
+    (node,) = found
+    body = ast.copy_location(ast.Return(value=node.body), node.body)
+    tree = ast.FunctionDef(
+        name="<lambda>", args=node.args, body=[body], decorator_list=[], returns=None
+    )
+    return FunctionSource(function, ast.copy_location(tree, node), code.co_filename)
