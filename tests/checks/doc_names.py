@@ -53,7 +53,7 @@ def check() -> list[str]:
     tablegen, code = _text(".td"), _text(".py", ".cpp", ".h", ".cmake", "CMakeLists.txt", "dev")
     passes = set(re.findall(r'Pass<"([\w-]+)"', tablegen))
     operations = {f"tile.{name}" for name in re.findall(r'Tile_\w+<"([\w.]+)"', tablegen)}
-    attributes = set(re.findall(r'"(tile\.[a-z_]+)"', code))
+    attributes = set(re.findall(r'"(tile\.[a-z_]+)"', _text(".h", ".cpp")))
     language = (sources.ROOT / "frontend" / "wavetile" / "language.py").read_text()
     functions = set(re.findall(r"^(?:def|class) (\w+)", language, re.MULTILINE))
     # Made by a build, or by installing.
