@@ -1,6 +1,6 @@
 // RUN: split-file %s %t
 // RUN: wavetile-compile %t/bf16.mlir --target gfx950 --config n=1024,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=BF16-950
-// RUN: wavetile-compile %t/bf16.mlir --target gfx942 --config n=1024,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=BF16-942 --implicit-check-not=v_or_b32
+// RUN: wavetile-compile %t/bf16.mlir --target gfx942 --config n=1024,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=BF16-942
 // RUN: wavetile-compile %t/bf16.mlir --target gfx1150 --config n=1024,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=BF16-1150
 // RUN: wavetile-compile %t/f16.mlir --target gfx950 --config n=1024,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=F16
 // RUN: wavetile-compile %t/f16.mlir --target gfx942 --config n=1024,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=F16
@@ -21,10 +21,12 @@
 // BF16-942: v_add3_u32
 // BF16-942: v_cmp_{{u|o}}_f32
 // BF16-942: v_cndmask_b32
+// BF16-942-NOT: v_lshrrev_b32
 // BF16-942: v_perm_b32
 // BF16-1150: v_bfe_u32
 // BF16-1150: v_add3_u32
-// BF16-1150: v_cndmask_b32
+// BF16-1150: v_{{(dual_)?}}cndmask_b32
+// BF16-1150: v_perm_b32
 // F16: v_cvt_f16_f32
 
 // e4m3fn saturates, which the instruction does not.

@@ -23,7 +23,7 @@
 // ERF: v_exp_f32
 // ERF: v_bfi_b32
 // The long reduction of a large angle is behind a branch.
-// SIN: v_fma_f32
+// SIN: v_{{(pk_)?}}fma_f32
 // SIN: s_cbranch_execz
 // SIN: v_mad_u64_u32
 // RSQRT: v_rsq_f32
