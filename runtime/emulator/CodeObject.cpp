@@ -515,8 +515,11 @@ std::vector<SourceLocation> CodeObject::sourceLocations(uint64_t address) const 
       {address - bias, SectionedAddress::UndefSection}, wanted);
   for (uint32_t i = 0; i < frames.getNumberOfFrames(); ++i) {
     const DILineInfo &frame = frames.getFrame(i);
+    // Code with line tables alone, such as Wavetile's, names no functions.
+    bool named = frame.FunctionName != DILineInfo::BadString;
     if (frame.Line != 0)
-      locations.push_back({frame.FileName, frame.FunctionName, frame.Line, frame.Column});
+      locations.push_back(
+          {frame.FileName, named ? frame.FunctionName : "", frame.Line, frame.Column});
   }
   return locations;
 }

@@ -141,6 +141,17 @@ const char *OperandDecoder::decodeScalar(const Instruction &row, const EncodedIn
   } else if (bits(word, 31, 28) == 0xb) { // SOPK
     uint32_t immediate = static_cast<uint32_t>(signExtend(bits(word, 15, 0), 16));
     record.immediate = immediate;
+    if (row.flags & rowflag::hardwareRegister) {
+      enum { Mode = 1, XccId = 20 };
+      uint32_t hardwareRegister = immediate & 63;
+      bool reads = signature.result != Type::None;
+      if (hardwareRegister != Mode && !(reads && hardwareRegister == XccId))
+        return "a hardware register other than MODE";
+      record.sources[1] = row.flags & rowflag::literalSecond ? constants.word(literal)
+                                                             : scalarDestination(destination);
+      record.destination = scalarDestination(destination);
+      return nullptr;
+    }
     isCall = row.instructionClass == InstructionClass::Branch;
     if (!isCall) {
       if (signature.result == Type::None)
@@ -220,8 +231,10 @@ const char *OperandDecoder::decodeFlat(const EncodedInstruction &code, Record &r
     record.modifiers |= modifier::returnsValue;
   if (segment == Flat)
     record.modifiers |= modifier::flat;
-  if (segment == Scratch)
+  if (segment == Scratch) {
     record.modifiers |= modifier::scratch;
+    record.instructionClass = static_cast<uint8_t>(InstructionClass::Scratch);
+  }
   bool hasVectorAddress = segment != Scratch || (isGfx11() ? topBit : bits(low, 13, 13));
   if (hasVectorAddress)
     record.sources[0] = Operand(OperandKind::Vector, bits(high, 7, 0));

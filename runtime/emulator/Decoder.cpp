@@ -256,6 +256,9 @@ Program::decode(llvm::ArrayRef<uint8_t> text, uint64_t address, llvm::StringRef 
     return llvm::createStringError("the software device does not know the target '" + targetName +
                                    "'; it knows " + known);
   }
+  if (!instructionTables())
+    return llvm::createStringError("the software device needs a processor with AVX2 and FMA "
+                                   "(x86-64-v3)");
   auto program = std::make_unique<DecodedProgram>(*target, text, address);
   if (llvm::Error error = program->decodeAll())
     return std::move(error);
@@ -275,7 +278,7 @@ uint64_t addressOf(const DecodedProgram &program, const Record *record) {
 const Instruction *OperandDecoder::find(llvm::StringRef mnemonic) const {
   static const llvm::StringMap<const Instruction *> *byName = [] {
     auto *map = new llvm::StringMap<const Instruction *>;
-    const InstructionTables &tables = instructionTables();
+    const InstructionTables &tables = *instructionTables();
     for (size_t t = 0; t < tables.count; ++t)
       for (size_t i = 0; i < tables.begin[t].count; ++i) {
         const Instruction &row = tables.begin[t].begin[i];

@@ -102,6 +102,15 @@ const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lan
   return nullptr;
 }
 
+void applyMode(const Mode &mode) {
+#if defined(__x86_64__)
+  // All exceptions masked, to nearest even; flush to zero and denormals are zero together.
+  _mm_setcsr(mode.flush32 ? 0x9fc0 : 0x1f80);
+#else
+  (void)mode;
+#endif
+}
+
 namespace {
 
 /// Memory aligned for vector code, whose contents are undefined.
@@ -114,28 +123,22 @@ template <typename T> AlignedArray<T> allocateAligned(size_t count) {
   return AlignedArray<T>(static_cast<T *>(std::aligned_alloc(64, std::max<size_t>(bytes, 64))));
 }
 
-/// The host's floating-point control as the kernel's mode wants it, for as long as this lives.
-class FloatEnvironment {
+/// Keeps the host's floating-point control for as long as a launch changes it.
+class HostFloatControl {
 public:
-  explicit FloatEnvironment(bool flushF32) {
 #if defined(__x86_64__)
-    saved = _mm_getcsr();
-    // All exceptions masked, to nearest even; flush to zero and denormals are zero together.
-    _mm_setcsr(flushF32 ? 0x9fc0 : 0x1f80);
-#else
-    (void)flushF32;
-#endif
-  }
-  ~FloatEnvironment() {
-#if defined(__x86_64__)
-    _mm_setcsr(saved);
-#endif
-  }
-  FloatEnvironment(const FloatEnvironment &) = delete;
-  FloatEnvironment &operator=(const FloatEnvironment &) = delete;
+  HostFloatControl() : saved(_mm_getcsr()) {}
+  ~HostFloatControl() { _mm_setcsr(saved); }
 
 private:
-  unsigned saved = 0;
+  unsigned saved;
+
+public:
+#else
+  HostFloatControl() {}
+#endif
+  HostFloatControl(const HostFloatControl &) = delete;
+  HostFloatControl &operator=(const HostFloatControl &) = delete;
 };
 
 /// The AQL dispatch packet, as far as kernels read it.
@@ -336,6 +339,7 @@ void Execution::startWave(Wave &wave, uint32_t index, const std::array<uint32_t,
 }
 
 void Execution::runWave(Wave &wave) {
+  applyMode(wave.mode);
   const Record *record = wave.pc;
   uint64_t *counts = result.counters.instructions.data();
   while (true) {
@@ -407,7 +411,7 @@ LaunchResult Execution::run() {
   if (result.fault)
     return std::move(result);
   allocate();
-  FloatEnvironment environment(kernel.floatDenormMode32 == 0);
+  HostFloatControl control;
   std::array<uint32_t, 3> group{};
   for (group[2] = 0; group[2] < launch.grid[2]; ++group[2])
     for (group[1] = 0; group[1] < launch.grid[1]; ++group[1])

@@ -7,6 +7,8 @@
 
 #include "runtime/emulator/Instruction.h"
 
+#include <iterator>
+
 namespace wavetile::device {
 
 // One namespace for each instruction set that instructions/ is built for; see CMakeLists.txt.
@@ -19,13 +21,26 @@ WAVETILE_DECLARE_TABLES(v3)
 WAVETILE_DECLARE_TABLES(v4)
 #endif
 
-const InstructionTables &instructionTables() {
+const InstructionTables *const *allInstructionTables() {
+  // The best one first.
+  static const InstructionTables *const all[] = {
 #if WAVETILE_DEVICE_HAS_V4
-  static const bool hasV4 = __builtin_cpu_supports("x86-64-v4");
-  if (hasV4)
-    return v4::tables();
+      __builtin_cpu_supports("x86-64-v4") ? &v4::tables() : nullptr,
 #endif
-  return v3::tables();
+      __builtin_cpu_supports("x86-64-v3") ? &v3::tables() : nullptr,
+  };
+  static const InstructionTables *usable[std::size(all) + 1] = {};
+  static const bool once = [] {
+    size_t count = 0;
+    for (const InstructionTables *tables : all)
+      if (tables)
+        usable[count++] = tables;
+    return true;
+  }();
+  (void)once;
+  return usable;
 }
+
+const InstructionTables *instructionTables() { return allInstructionTables()[0]; }
 
 } // namespace wavetile::device

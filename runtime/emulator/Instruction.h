@@ -104,6 +104,8 @@ inline constexpr uint16_t truthTable = 64; ///< v_bitop3: modifiers are a table,
 inline constexpr uint16_t writesHigh = 128; ///< v_fma_mixhi: the result is the high half.
 /// The handler reads `Record::modifiers` itself.
 inline constexpr uint16_t ownModifiers = 256;
+/// s_getreg and s_setreg: SIMM16 names a hardware register.
+inline constexpr uint16_t hardwareRegister = 512;
 } // namespace rowflag
 
 /// `Instruction::variant` of Shape::Matrix.
@@ -139,13 +141,16 @@ struct InstructionRows {
   size_t count;
 };
 
-/// All tables, built for the best instruction set that this host has.
+/// All tables, built for one instruction set of the host.
 struct InstructionTables {
   const InstructionRows *begin;
   size_t count;
   const char *hostInstructionSet;
 };
-const InstructionTables &instructionTables();
+/// Those for the best instruction set that this host has; null if it lacks all that were built for.
+const InstructionTables *instructionTables();
+/// All that this host can execute, the best first, then null.
+const InstructionTables *const *allInstructionTables();
 
 } // namespace wavetile::device
 

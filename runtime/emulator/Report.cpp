@@ -101,8 +101,9 @@ std::string formatFault(const Fault &fault, const KernelInfo &kernel, const Code
                fault.instructionAddress - kernel.codeBegin, fault.instruction));
   StringRef label = "source";
   for (const SourceLocation &location : object.sourceLocations(fault.instructionAddress)) {
+    StringRef in = location.function.empty() ? "" : " in ";
     line(os, label,
-         formatv("{0}:{1}:{2} in {3}", location.file, location.line, location.column,
+         formatv("{0}:{1}:{2}{3}{4}", location.file, location.line, location.column, in,
                  location.function));
     label = "inlined at";
   }

@@ -40,7 +40,27 @@ struct Mode {
   bool dx10Clamp = true;
   bool flush32 = false;    ///< f32 denormals are flushed; also set in the host's MXCSR.
   bool flush16_64 = false; ///< f16 and f64 denormals are flushed.
+
+  /// The register's bits: rounding (only to nearest even), denormals of f32 and of f16 and f64,
+  /// DX10_CLAMP, IEEE.
+  uint32_t bits() const {
+    return (flush32 ? 0u : 3u << 4) | (flush16_64 ? 0u : 3u << 6) | (dx10Clamp ? 1u << 8 : 0u) |
+           (ieee ? 1u << 9 : 0u);
+  }
+  /// False if these bits ask for what is not supported: another rounding, or sources and results
+  /// flushed apart.
+  bool set(uint32_t bits) {
+    uint32_t denormals32 = bits >> 4 & 3, denormals16_64 = bits >> 6 & 3;
+    flush32 = denormals32 == 0;
+    flush16_64 = denormals16_64 == 0;
+    dx10Clamp = bits >> 8 & 1;
+    ieee = bits >> 9 & 1;
+    return (bits & 15) == 0 && (denormals32 == 0 || denormals32 == 3);
+  }
 };
+
+/// Sets the host's floating-point control as a wave's mode wants it.
+void applyMode(const Mode &mode);
 
 /// What the waves of a workgroup share.
 struct Workgroup {

@@ -386,6 +386,28 @@ TEST(DeviceFloat, DenormalModeOfTheKernel) {
     }
 }
 
+TEST(DeviceFloat, DivisionThatSwitchesTheDenormalMode) {
+  // Where f32 denormals are flushed, LLVM keeps them for the steps of a division.
+  const char *text = "define amdgpu_kernel void @k(ptr addrspace(1) %p) #0 {\n"
+                     "  %x = load volatile <2 x float>, ptr addrspace(1) %p\n"
+                     "  %a = extractelement <2 x float> %x, i32 0\n"
+                     "  %b = extractelement <2 x float> %x, i32 1\n"
+                     "  %q = fdiv float %a, %b\n  %h = fmul float %q, 0x3810000000000000\n"
+                     "  store volatile float %q, ptr addrspace(1) %p\n"
+                     "  %r = getelementptr float, ptr addrspace(1) %p, i32 1\n"
+                     "  store volatile float %h, ptr addrspace(1) %r\n"
+                     "  ret void\n}\nattributes #0 = { "
+                     "\"denormal-fp-math-f32\"=\"preserve-sign,preserve-sign\" }\n";
+  for (const char *target : targetNames) {
+    LoadedObject object(target, text, "ll");
+    float values[2] = {0x1.8p-100f, 0x1.3p+10f};
+    auto result = object.run("k", {reinterpret_cast<uint64_t>(values)}, {1, 1, 1}, {1, 1, 1});
+    ASSERT_FALSE(result.fault) << result.fault->instruction << result.fault->detail;
+    EXPECT_EQ(values[0], 0x1.8p-100f / 0x1.3p+10f) << target;
+    EXPECT_EQ(values[1], 0.0f) << target; // 2^-126 times it is denormal: flushed again.
+  }
+}
+
 // --- Halves ---
 
 TEST(DeviceHalf, WhatBecomesOfTheOtherHalf) {

@@ -397,6 +397,7 @@ kernel void calls(global uint *out) {
 TEST(DeviceKernel, ALaunchEndsAtItsInstructionLimit) {
   LoadedObject object("gfx950", "kernel void forever(global volatile int *p) { while (*p == 0); }",
                       "cl");
+  object.instructionLimit = 10'000;
   int zero = 0;
   LaunchResult result =
       object.run("forever", {reinterpret_cast<uint64_t>(&zero)}, {1, 1, 1}, {64, 1, 1});

@@ -81,7 +81,7 @@ LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64
   launch.grid = grid;
   launch.workgroupSize = workgroup;
   launch.dynamicLdsBytes = dynamicLds;
-  launch.instructionLimit = 100'000'000;
+  launch.instructionLimit = instructionLimit;
   return device::run(launch, memory);
 }
 

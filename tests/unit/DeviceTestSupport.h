@@ -47,6 +47,8 @@ public:
                    std::array<uint32_t, 3> grid, std::array<uint32_t, 3> workgroup,
                    uint32_t dynamicLds = 0);
 
+  /// Of each launch, so that a test ends.
+  uint64_t instructionLimit = 100'000'000;
   MemoryMap memory;
   std::unique_ptr<CodeObject> object;
   std::unique_ptr<Program> program;

@@ -145,6 +145,44 @@ struct Xnor {
   template <typename T> static T apply(T s, T exec) { return ~(s ^ exec); }
 };
 
+// --- The MODE register ---
+
+const Record *setMode(Wave &wave, const Record *record, uint32_t bits) {
+  if (!wave.mode.set(bits))
+    return fail(wave, record, FaultKind::Refused, -1, 0, 0, false,
+                "only rounding to nearest even, and flushing both sources and results");
+  applyMode(wave.mode);
+  return record + 1;
+}
+/// SIMM16 of s_getreg and s_setreg: register, first bit, number of bits. The decoder lets only MODE
+/// and, to read, XCC_ID through: this device has one XCC.
+struct HardwareField {
+  uint32_t offset, mask;
+  bool isMode;
+  explicit HardwareField(uint32_t immediate)
+      : offset(immediate >> 6 & 31),
+        mask(static_cast<uint32_t>((uint64_t(2) << (immediate >> 11 & 31)) - 1)),
+        isMode((immediate & 63) == 1) {}
+};
+const Record *getRegister(Wave &wave, const Record *record) {
+  HardwareField field(record->immediate);
+  uint32_t bits = field.isMode ? wave.mode.bits() : 0;
+  wave.scalars[record->destination.index()] = bits >> field.offset & field.mask;
+  return record + 1;
+}
+const Record *setRegister(Wave &wave, const Record *record) {
+  HardwareField field(record->immediate);
+  uint32_t value = wave.read32(record->sources[1]), mask = field.mask << field.offset;
+  return setMode(wave, record,
+                 (wave.mode.bits() & ~mask) | (value << field.offset & mask));
+}
+const Record *setDenormalMode(Wave &wave, const Record *record) {
+  return setMode(wave, record, (wave.mode.bits() & ~0xf0u) | (record->immediate & 15) << 4);
+}
+const Record *setRoundingMode(Wave &wave, const Record *record) {
+  return setMode(wave, record, (wave.mode.bits() & ~15u) | (record->immediate & 15));
+}
+
 // --- Scalar memory ---
 
 /// Loads `dwords` dwords. The address is a register pair plus a constant plus, if there is one, a
@@ -284,6 +322,15 @@ constexpr Instruction table[] = {
                           saveExec<uint64_t, AndNotExec>)),
     writingResult(special("s_and_not0_wrexec_b32", map32, saveExec<uint32_t, NotAnd>)),
     writingResult(special("s_and_not1_wrexec_b32", map32, saveExec<uint32_t, AndNotExec>)),
+
+    special("s_getreg_b32", {Type::B32, {}, false}, getRegister)
+        .with(rowflag::hardwareRegister),
+    special("s_setreg_b32", {Type::None, {Type::B32}, false}, setRegister)
+        .with(rowflag::hardwareRegister),
+    special("s_setreg_imm32_b32", {Type::None, {}, false}, setRegister)
+        .with(rowflag::hardwareRegister | rowflag::literalSecond),
+    wait("s_denorm_mode", setDenormalMode),
+    wait("s_round_mode", setRoundingMode),
 
     load("s_load_dword s_load_b32", scalarLoad<1>),
     load("s_load_dwordx2 s_load_b64", scalarLoad<2>),

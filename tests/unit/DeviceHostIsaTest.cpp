@@ -1,0 +1,113 @@
+//===- DeviceHostIsaTest.cpp - The same bits on every host ----------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The instructions are built for several instruction sets of the host. Each vector instruction runs
+// with each build on the same registers, special values among them, and must leave the same bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceTestSupport.h"
+
+#include <algorithm>
+#include <random>
+
+namespace wavetile::device::test {
+namespace {
+
+constexpr unsigned rows = 32;
+
+/// A wave without a program.
+struct BareWave {
+  explicit BareWave(uint32_t waveSize, uint64_t seed)
+      : wave(new(std::align_val_t(64)) Wave), registers(rows * 64 + 16) {
+    static constexpr uint32_t special[] = {0,          0x80000000, 0x3f800000, 0x7f800000,
+                                           0xff800000, 0x7fc00001, 0x7f800001, 1,
+                                           0x807fffff, 0x7f7fffff, 0x7c003c00, 0xfc007e01,
+                                           0x00018001, 0xffffffff, 0x4f000000, 0xc2fc0000};
+    begin = reinterpret_cast<uint32_t *>((reinterpret_cast<uintptr_t>(registers.data()) + 63) &
+                                         ~uintptr_t(63));
+    std::mt19937_64 random(seed);
+    for (unsigned i = 0; i < rows * 64; ++i) {
+      uint32_t &word = begin[i];
+      word = static_cast<uint32_t>(random());
+      if (random() % 3 == 0)
+        word = special[random() % std::size(special)];
+      else if (random() % 3 == 0)
+        word = (word & 0x807fffff) | static_cast<uint32_t>(120 + random() % 20) << 23;
+    }
+    wave->bases[0] = wave->bases[1] = begin;
+    wave->waveSize = waveSize;
+    wave->shift = waveSize == 64 ? 6 : 5;
+    wave->keptByHalfResult = waveSize == 64 ? 0 : 0xffff0000;
+    wave->setLaneMask(scalar::Exec, random());
+    wave->setLaneMask(scalar::Vcc, random());
+  }
+  ~BareWave() { ::operator delete(wave, std::align_val_t(64)); }
+
+  Wave *wave;
+  std::vector<uint32_t> registers;
+  uint32_t *begin;
+};
+
+Record recordFor(const Instruction &row, std::mt19937_64 &random, bool modified) {
+  Record record;
+  record.destination = Operand(OperandKind::Vector, 24);
+  record.maskDestination = Operand(OperandKind::Scalar, 20);
+  record.variant = static_cast<uint8_t>(random());
+  for (unsigned i = 0; i < 4; ++i) {
+    Type type = row.signature.sources[i];
+    if (type == Type::Mask)
+      record.sources[i] = Operand(OperandKind::Scalar, scalar::Vcc);
+    else if (type != Type::None)
+      record.sources[i] = Operand(OperandKind::Vector, 2 * static_cast<uint32_t>(random() % 10));
+  }
+  if (modified)
+    record.modifiers = static_cast<uint32_t>(random()) & 0xffff;
+  return record;
+}
+
+TEST(DeviceHostIsa, AllBuildsGiveTheSameBits) {
+  const InstructionTables *const *all = allInstructionTables();
+  ASSERT_NE(all[0], nullptr);
+  if (!all[1]) {
+    // A host with one instruction set has nothing to compare; it must be the plain one.
+    EXPECT_STREQ(all[0]->hostInstructionSet, "v3");
+    return;
+  }
+  const InstructionTables &best = *all[0], &plain = *all[1];
+  ASSERT_STRNE(best.hostInstructionSet, plain.hostInstructionSet);
+  ASSERT_EQ(best.count, plain.count);
+  unsigned compared = 0;
+  for (size_t t = 0; t < best.count; ++t) {
+    ASSERT_EQ(best.begin[t].count, plain.begin[t].count);
+    for (size_t i = 0; i < best.begin[t].count; ++i) {
+      const Instruction &a = best.begin[t].begin[i], &b = plain.begin[t].begin[i];
+      ASSERT_STREQ(a.names, b.names);
+      if (!a.prepared) // Not a vector instruction with lanes of its own.
+        continue;
+      for (unsigned round = 0; round < 8; ++round) {
+        std::mt19937_64 random(round * 1000 + i);
+        bool modified = round % 2;
+        Record record = recordFor(a, random, modified);
+        uint32_t waveSize = round % 4 < 2 ? 64 : 32;
+        BareWave first(waveSize, round + 100 * i), second(waveSize, round + 100 * i);
+        (modified ? a.prepared : a.direct)(*first.wave, &record);
+        (modified ? b.prepared : b.direct)(*second.wave, &record);
+        EXPECT_TRUE(std::equal(first.begin, first.begin + rows * 64, second.begin))
+            << a.names << ", round " << round;
+        EXPECT_TRUE(std::equal(std::begin(first.wave->scalars), std::end(first.wave->scalars),
+                               second.wave->scalars))
+            << a.names << ", round " << round;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 3000u);
+}
+
+} // namespace
+} // namespace wavetile::device::test
