@@ -45,9 +45,10 @@ static uint64_t inlineFloat(unsigned index, Type type) {
                                         0xc000, 0x4400, 0xc400, 0x3118};
   static constexpr uint32_t floats[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
                                         0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
-  static constexpr uint64_t doubles[] = {0x3fe0000000000000, 0xbfe0000000000000, 0x3ff0000000000000,
-                                         0xbff0000000000000, 0x4000000000000000, 0xc000000000000000,
-                                         0x4010000000000000, 0xc010000000000000, 0x3fc45f306dc9c882};
+  static constexpr uint64_t doubles[] = {
+      0x3fe0000000000000, 0xbfe0000000000000, 0x3ff0000000000000,
+      0xbff0000000000000, 0x4000000000000000, 0xc000000000000000,
+      0x4010000000000000, 0xc010000000000000, 0x3fc45f306dc9c882};
   switch (type) {
   case Type::B16:
   case Type::F16:
@@ -224,9 +225,8 @@ const char *OperandDecoder::decodeFlat(const EncodedInstruction &code, Record &r
   bool hasScalarBase = segment != Flat && scalarBase != (isGfx11() ? 124u : 127u);
   // A flat offset is unsigned on gfx9: bit 12 belongs to the other segments.
   uint32_t offset = bits(low, 12, 0);
-  record.immediate = segment == Flat && !isGfx11()
-                         ? bits(low, 11, 0)
-                         : static_cast<uint32_t>(signExtend(offset, 13));
+  record.immediate = segment == Flat && !isGfx11() ? bits(low, 11, 0)
+                                                   : static_cast<uint32_t>(signExtend(offset, 13));
   if (bits(low, isGfx11() ? 14 : 16, isGfx11() ? 14 : 16))
     record.modifiers |= modifier::returnsValue;
   if (segment == Flat)
@@ -266,8 +266,8 @@ const char *OperandDecoder::decodeBuffer(const EncodedInstruction &code, Record 
       record.modifiers |= modifier::returnsValue;
     file = bits(high, 23, 23) ? firstAccumulationRow : 0;
   }
-  record.modifiers |= (offsetEnable ? modifier::offsetEnable : 0) |
-                      (indexEnable ? modifier::indexEnable : 0);
+  record.modifiers |=
+      (offsetEnable ? modifier::offsetEnable : 0) | (indexEnable ? modifier::indexEnable : 0);
   record.sources[0] = Operand(OperandKind::Vector, bits(high, 7, 0));
   record.sources[1] = Operand(OperandKind::Vector, bits(high, 15, 8) + file);
   record.destination = record.sources[1];

@@ -84,10 +84,8 @@ const char *OperandDecoder::decodeVector(const Instruction &row, const EncodedIn
       }
     } else if (fields.sources[0] == dppWord) {
       readDppWord(second, true, fields.sources[0], fields.modifiers);
-    } else if (isGfx11() &&
-               (fields.sources[0] == dpp8Word || fields.sources[0] == dpp8FetchWord)) {
-      readDpp8Word(second, fields.sources[0] == dpp8FetchWord, fields.sources[0],
-                   fields.modifiers);
+    } else if (isGfx11() && (fields.sources[0] == dpp8Word || fields.sources[0] == dpp8FetchWord)) {
+      readDpp8Word(second, fields.sources[0] == dpp8FetchWord, fields.sources[0], fields.modifiers);
     }
     return finishVector(row, fields, records);
   }
@@ -180,8 +178,8 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
   bool halvesInRegisterNumber = isShort && isGfx11() && !(modifiers & modifier::sdwa);
 
   if (row->flags & rowflag::truthTable) {
-    record.variant = static_cast<uint8_t>(fields.outputBits << 6 | fields.absBits << 3 |
-                                          fields.negBits);
+    record.variant =
+        static_cast<uint8_t>(fields.outputBits << 6 | fields.absBits << 3 | fields.negBits);
     modifiers &= modifier::high(0) | modifier::high(1) | modifier::high(2) | modifier::highResult;
   }
   // Packed operations in a short encoding have no choice of halves.
@@ -259,9 +257,8 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
   bool writesExec = row->flags & rowflag::writesExec;
   if (signature.maskResult) {
     uint32_t destination = fields.scalarDestination;
-    record.maskDestination = writesExec && isGfx11()
-                                 ? Operand(OperandKind::Scalar, scalar::Exec)
-                                 : scalarDestination(destination);
+    record.maskDestination = writesExec && isGfx11() ? Operand(OperandKind::Scalar, scalar::Exec)
+                                                     : scalarDestination(destination);
   }
 
   // Handlers.
@@ -295,10 +292,10 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
 const char *OperandDecoder::decodeDual(const EncodedInstruction &code,
                                        std::vector<Record> &records) {
   static constexpr const char *operations[] = {
-      "v_fmac_f32",        "v_fmaak_f32",       "v_fmamk_f32",    "v_mul_f32",     "v_add_f32",
-      "v_sub_f32",         "v_subrev_f32",      "v_mul_dx9_zero_f32", "v_mov_b32", "v_cndmask_b32",
-      "v_max_f32",         "v_min_f32",         "v_dot2acc_f32_f16", "v_dot2c_f32_bf16",
-      nullptr,             nullptr,             "v_add_nc_u32",   "v_lshlrev_b32", "v_and_b32"};
+      "v_fmac_f32", "v_fmaak_f32",  "v_fmamk_f32",        "v_mul_f32",        "v_add_f32",
+      "v_sub_f32",  "v_subrev_f32", "v_mul_dx9_zero_f32", "v_mov_b32",        "v_cndmask_b32",
+      "v_max_f32",  "v_min_f32",    "v_dot2acc_f32_f16",  "v_dot2c_f32_bf16", nullptr,
+      nullptr,      "v_add_nc_u32", "v_lshlrev_b32",      "v_and_b32"};
   uint32_t low = code.words[0], high = code.words[1];
   uint32_t operationX = bits(low, 25, 22), operationY = bits(low, 21, 17);
   if (operationY >= std::size(operations) || !operations[operationX] || !operations[operationY])

@@ -153,8 +153,8 @@ llvm::Error DecodedProgram::decodeAll() {
     llvm::MCInst inst;
     uint64_t size = 0;
     llvm::ArrayRef<uint8_t> rest = llvm::ArrayRef(text).drop_front(offset);
-    auto status =
-        disassembler->disassembler->getInstruction(inst, size, rest, address + offset, llvm::nulls());
+    auto status = disassembler->disassembler->getInstruction(inst, size, rest, address + offset,
+                                                             llvm::nulls());
     if (status != llvm::MCDisassembler::Success || size == 0 || size % 4 != 0 || size > 20) {
       uint32_t word;
       std::copy_n(rest.begin(), 4, reinterpret_cast<uint8_t *>(&word));

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's disassembler says what each instruction is called and how long it is; the operands are read
-// from the bits of the encoding, whose formats AMD documents, by the types in the instruction's row.
+// LLVM's disassembler says what each instruction is called and how long it is; the operands are
+// read from the bits of the encoding, whose formats AMD documents, by the types in the
+// instruction's row.
 //
 //===----------------------------------------------------------------------===//
 

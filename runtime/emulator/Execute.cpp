@@ -94,8 +94,8 @@ Counters &Counters::operator+=(const Counters &other) {
   return *this;
 }
 
-const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lane,
-                   uint64_t address, uint32_t bytes, bool isStore, const char *detail) {
+const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lane, uint64_t address,
+                   uint32_t bytes, bool isStore, const char *detail) {
   wave.status = WaveStatus::Faulted;
   wave.pc = record;
   wave.fault = {kind, record, lane, address, bytes, isStore, detail};
@@ -220,8 +220,7 @@ GlobalMemory Execution::makeArguments(const MemoryMap &map) {
   packet.privateSegmentSize = kernel.privateSegmentSize;
   packet.groupSegmentSize = kernel.groupSegmentSize + launch.dynamicLdsBytes;
   packet.kernargAddress = begin;
-  std::copy_n(reinterpret_cast<const uint8_t *>(&packet), sizeof(packet),
-              arguments.get() + padded);
+  std::copy_n(reinterpret_cast<const uint8_t *>(&packet), sizeof(packet), arguments.get() + padded);
   return GlobalMemory(map, begin, packetAddress + sizeof(packet));
 }
 
@@ -236,9 +235,8 @@ std::optional<Fault> Execution::checkLaunch() const {
     fault.detail = "the workgroup needs " + std::to_string(ldsBytes) + " bytes of LDS; " +
                    target.name + " has " + std::to_string(target.ldsBytes);
   else if (kernel.wave32 != (target.waveSize == 32))
-    fault.detail = std::string("the kernel is made for waves of ") +
-                   (kernel.wave32 ? "32" : "64") + " lanes; those of " + target.name + " have " +
-                   std::to_string(target.waveSize);
+    fault.detail = std::string("the kernel is made for waves of ") + (kernel.wave32 ? "32" : "64") +
+                   " lanes; those of " + target.name + " have " + std::to_string(target.waveSize);
   else if (kernel.floatRoundMode32 != 0 || kernel.floatRoundMode16_64 != 0)
     fault.detail = "only rounding to nearest even is supported";
   else if (!program.recordAt(kernel.entry))
@@ -250,7 +248,8 @@ std::optional<Fault> Execution::checkLaunch() const {
 
 void Execution::allocate() {
   lds = allocateAligned<uint8_t>(ldsBytes);
-  scratch = allocateAligned<uint8_t>(size_t(kernel.privateSegmentSize) * target.waveSize * waveCount);
+  scratch =
+      allocateAligned<uint8_t>(size_t(kernel.privateSegmentSize) * target.waveSize * waveCount);
   waves = allocateAligned<Wave>(waveCount);
   for (uint32_t i = 0; i < waveCount; ++i) {
     registers.push_back(allocateAligned<uint32_t>(size_t(vectorRows) * target.waveSize));

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Says whether an access lies in memory that a kernel may touch, before it is made. Each instruction
-// remembers the allocation that it last touched, so that the usual answer costs one comparison.
+// Says whether an access lies in memory that a kernel may touch, before it is made. Each
+// instruction remembers the allocation that it last touched, so that the usual answer costs one
+// comparison.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +50,8 @@ private:
     return reinterpret_cast<uintptr_t>(record) / sizeof(Record) % cacheSize;
   }
   bool containsAllSlow(const Record *record, uint64_t address, uint64_t bytes, bool isStore);
-  /// Loads the cache entry of \p record with the allocation around \p address. False: there is none.
+  /// Loads the cache entry of \p record with the allocation around \p address. False: there is
+  /// none.
   bool lookUp(const Record *record, uint64_t address);
 
   const MemoryMap &map;

@@ -43,10 +43,10 @@ enum class Type : uint8_t {
   PackedB16,
   PackedF16,
   PackedBF16,
-  PackedF32,  ///< Two rows.
-  Mixed,      ///< v_fma_mix: op_sel_hi says f16 or f32; read as f32.
-  Mask,       ///< A bit a lane in scalar registers.
-  ScalarB32,  ///< A scalar register, also where the encoding could name a vector one.
+  PackedF32, ///< Two rows.
+  Mixed,     ///< v_fma_mix: op_sel_hi says f16 or f32; read as f32.
+  Mask,      ///< A bit a lane in scalar registers.
+  ScalarB32, ///< A scalar register, also where the encoding could name a vector one.
   ScalarB64,
   Any, ///< A register operand of whatever width the handler says; no constants but 0.
 };
@@ -83,24 +83,24 @@ struct Signature {
 
 /// Which operand layout a row's instructions have, beyond what the encoding says.
 enum class Shape : uint8_t {
-  Alu,       ///< Scalar and vector ALU, by the signature.
-  Branch,    ///< SOPP with a target.
-  Control,   ///< SOPP and SOPK without data: waits, barriers, ends.
+  Alu,     ///< Scalar and vector ALU, by the signature.
+  Branch,  ///< SOPP with a target.
+  Control, ///< SOPP and SOPK without data: waits, barriers, ends.
   ScalarMemory,
   Lds,
   Buffer,
-  Flat,      ///< FLAT, GLOBAL and SCRATCH.
-  Matrix,    ///< VOP3P-MAI: operands of `variant`-dependent width.
+  Flat,   ///< FLAT, GLOBAL and SCRATCH.
+  Matrix, ///< VOP3P-MAI: operands of `variant`-dependent width.
 };
 
 namespace rowflag {
-inline constexpr uint16_t accumulates = 1;   ///< The last source is the destination.
-inline constexpr uint16_t literalSecond = 2; ///< fmamk: dst = src0 * K + vsrc1.
-inline constexpr uint16_t literalThird = 4;  ///< fmaak: dst = src0 * vsrc1 + K.
-inline constexpr uint16_t writesExec = 8;    ///< v_cmpx.
+inline constexpr uint16_t accumulates = 1;          ///< The last source is the destination.
+inline constexpr uint16_t literalSecond = 2;        ///< fmamk: dst = src0 * K + vsrc1.
+inline constexpr uint16_t literalThird = 4;         ///< fmaak: dst = src0 * vsrc1 + K.
+inline constexpr uint16_t writesExec = 8;           ///< v_cmpx.
 inline constexpr uint16_t destinationIsSource = 16; ///< The old destination is an extra source.
-inline constexpr uint16_t keepsHalf = 32; ///< A 16-bit result that always keeps the other half.
-inline constexpr uint16_t truthTable = 64; ///< v_bitop3: modifiers are a table, `Record::variant`.
+inline constexpr uint16_t keepsHalf = 32;   ///< A 16-bit result that always keeps the other half.
+inline constexpr uint16_t truthTable = 64;  ///< v_bitop3: modifiers are a table, `Record::variant`.
 inline constexpr uint16_t writesHigh = 128; ///< v_fma_mixhi: the result is the high half.
 /// The handler reads `Record::modifiers` itself.
 inline constexpr uint16_t ownModifiers = 256;

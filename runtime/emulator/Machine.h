@@ -72,7 +72,7 @@ struct KernelDescriptor {
   bool dx10Clamp = true;
   bool ieeeMode = true;
 
-  uint32_t vgprCount = 512;  ///< Granted VGPRs, AGPRs of unified files included.
+  uint32_t vgprCount = 512;   ///< Granted VGPRs, AGPRs of unified files included.
   uint32_t accumOffset = 256; ///< First AGPR in a unified register file.
   uint32_t sgprCount = 128;
 };
@@ -111,10 +111,10 @@ struct Counters {
 };
 
 enum class FaultKind : uint8_t {
-  OutOfBounds,       ///< Global memory outside every allocation, or over the end of one.
-  ReadOnly,          ///< A store to memory that kernels may not write.
-  Misaligned,        ///< Misaligned for its kind of instruction.
-  LdsOutOfBounds,    ///< Beyond the LDS of the workgroup.
+  OutOfBounds,    ///< Global memory outside every allocation, or over the end of one.
+  ReadOnly,       ///< A store to memory that kernels may not write.
+  Misaligned,     ///< Misaligned for its kind of instruction.
+  LdsOutOfBounds, ///< Beyond the LDS of the workgroup.
   ScratchOutOfBounds,
   BadProgramCounter, ///< A jump to somewhere that is not an instruction of the code object.
   BarrierMismatch,   ///< Some waves of a workgroup wait at a barrier that others never reach.
@@ -150,8 +150,8 @@ public:
   /// Decodes \p text, which is at \p address in the memory that kernels see, for a target such as
   /// "gfx950". Instructions that the device lacks do not fail here: `refusals` names them.
   /// Fails for a target that is not known.
-  static llvm::Expected<std::unique_ptr<Program>>
-  decode(llvm::ArrayRef<uint8_t> text, uint64_t address, llvm::StringRef target);
+  static llvm::Expected<std::unique_ptr<Program>> decode(llvm::ArrayRef<uint8_t> text,
+                                                         uint64_t address, llvm::StringRef target);
 
   struct Refusal {
     uint64_t address;

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Code is taken apart once, when it is loaded: each machine instruction becomes a record of 32 bytes
-// with a direct pointer to the function that executes it. Records of one program lie in one array in
-// the order of their addresses, so that "the next instruction" is the next record.
+// Code is taken apart once, when it is loaded: each machine instruction becomes a record of 32
+// bytes with a direct pointer to the function that executes it. Records of one program lie in one
+// array in the order of their addresses, so that "the next instruction" is the next record.
 //
 //===----------------------------------------------------------------------===//
 

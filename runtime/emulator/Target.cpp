@@ -14,8 +14,8 @@ static constexpr TargetDescription table[] = {
      2100000, 1300000, 8192, 4 << 20, 192ull << 30, 2048, true},
     {"gfx950", "AMD Instinct MI355X", Encoding::Gfx9, Float8::Ocp, 64, 160 << 10, 256, 256, 256,
      2400000, 2000000, 8192, 4 << 20, 288ull << 30, 2048, true},
-    {"gfx1150", "AMD Radeon 890M", Encoding::Gfx11, Float8::None, 32, 64 << 10, 256, 0, 16,
-     2900000, 1000000, 128, 2 << 20, 32ull << 30, 2048, false},
+    {"gfx1150", "AMD Radeon 890M", Encoding::Gfx11, Float8::None, 32, 64 << 10, 256, 0, 16, 2900000,
+     1000000, 128, 2 << 20, 32ull << 30, 2048, false},
 };
 
 llvm::ArrayRef<TargetDescription> targets() { return table; }

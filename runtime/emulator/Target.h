@@ -31,8 +31,8 @@ struct TargetDescription {
   Encoding encoding;
   Float8 float8;
   uint32_t waveSize;
-  uint32_t ldsBytes;        ///< Of a workgroup.
-  uint32_t vgprCount;       ///< Architectural VGPRs of a wave.
+  uint32_t ldsBytes;  ///< Of a workgroup.
+  uint32_t vgprCount; ///< Architectural VGPRs of a wave.
   uint32_t agprCount;
   uint32_t computeUnits;
   uint32_t clockKHz;

@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything that an instruction can read or change: the wave's registers, and through its workgroup
-// LDS, scratch and global memory. Included by code built for several instruction sets of the host,
-// so every function here is inlined or defined once elsewhere.
+// Everything that an instruction can read or change: the wave's registers, and through its
+// workgroup LDS, scratch and global memory. Included by code built for several instruction sets of
+// the host, so every function here is inlined or defined once elsewhere.
 //
-// Registers are rows: register n of lane l is `rows[n << shift | l]`, the wave size being 1 << shift.
-// Checks of definedness will keep one 64-bit word of lanes a row beside it, indexed the same way.
+// Registers are rows: register n of lane l is `rows[n << shift | l]`, the wave size being 1 <<
+// shift. Checks of definedness will keep one 64-bit word of lanes a row beside it, indexed the same
+// way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -128,9 +129,7 @@ struct alignas(64) Wave {
       scalars[index + 1] = static_cast<uint32_t>(value >> 32);
   }
   WAVETILE_INLINE uint64_t exec() const { return laneMask(scalar::Exec); }
-  WAVETILE_INLINE uint64_t allLanes() const {
-    return waveSize == 64 ? ~uint64_t(0) : 0xffffffffu;
-  }
+  WAVETILE_INLINE uint64_t allLanes() const { return waveSize == 64 ? ~uint64_t(0) : 0xffffffffu; }
 
   /// The value of a scalar or constant operand, or lane 0 of a vector one.
   WAVETILE_INLINE uint32_t read32(Operand operand) const {
@@ -178,8 +177,8 @@ struct alignas(64) Wave {
 };
 
 /// Stops the wave with a fault; what a handler returns when something is wrong.
-const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lane,
-                   uint64_t address, uint32_t bytes, bool isStore, const char *detail = "");
+const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lane, uint64_t address,
+                   uint32_t bytes, bool isStore, const char *detail = "");
 
 } // namespace wavetile::device
 

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Each function is compiled by LLVM for the host and for each target from the same text; both must
-// give the same bits. WAVETILE_TEST_SEED and WAVETILE_TEST_FUNCTIONS choose other functions and more.
+// give the same bits. WAVETILE_TEST_SEED and WAVETILE_TEST_FUNCTIONS choose other functions and
+// more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,13 +70,18 @@ struct Functions {
                     "  %id = call i32 @llvm.amdgcn.workitem.id.x()\n"
                     "  %group = call i32 @llvm.amdgcn.workgroup.id.x()\n"
                     "  %base = mul i32 %group, 64\n  %item = add i32 %base, %id\n"
-                    "  %i = mul i32 %item, " + std::to_string(randomInputs) + "\n"
-                    "  %o = mul i32 %item, " + std::to_string(randomOutputs) + "\n"
+                    "  %i = mul i32 %item, " +
+                    std::to_string(randomInputs) +
+                    "\n"
+                    "  %o = mul i32 %item, " +
+                    std::to_string(randomOutputs) +
+                    "\n"
                     "  %pi = getelementptr i32, ptr addrspace(1) %in, i32 %i\n"
                     "  %po = getelementptr i32, ptr addrspace(1) %out, i32 %o\n"
                     "  %gi = addrspacecast ptr addrspace(1) %pi to ptr\n"
                     "  %go = addrspacecast ptr addrspace(1) %po to ptr\n"
-                    "  call void @" + name + "(ptr %gi, ptr %go)\n  ret void\n}\n";
+                    "  call void @" +
+                    name + "(ptr %gi, ptr %go)\n  ret void\n}\n";
     }
     deviceText += "attributes #0 = { \"amdgpu-flat-work-group-size\"=\"64,64\" "
                   "\"denormal-fp-math\"=\"ieee,ieee\" }\n";
@@ -122,10 +128,10 @@ TEST_P(DeviceDifferential, AgreesWithTheHostBitForBit) {
   unsigned wrong = 0;
   for (unsigned i = 0; i < functions.count; ++i) {
     std::vector<uint32_t> out(elements * randomOutputs, 0xabababab);
-    LaunchResult result = object.run("kernel" + std::to_string(i),
-                                     {reinterpret_cast<uint64_t>(words.data()),
-                                      reinterpret_cast<uint64_t>(out.data())},
-                                     {elements / 64, 1, 1}, {64, 1, 1});
+    LaunchResult result = object.run(
+        "kernel" + std::to_string(i),
+        {reinterpret_cast<uint64_t>(words.data()), reinterpret_cast<uint64_t>(out.data())},
+        {elements / 64, 1, 1}, {64, 1, 1});
     ASSERT_FALSE(result.fault) << name(result.fault->kind).str() << " " << result.fault->instruction
                                << " " << result.fault->detail;
     for (unsigned o = 0; o < out.size(); ++o)

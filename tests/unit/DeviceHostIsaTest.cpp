@@ -23,7 +23,7 @@ constexpr unsigned rows = 32;
 /// A wave without a program.
 struct BareWave {
   explicit BareWave(uint32_t waveSize, uint64_t seed)
-      : wave(new(std::align_val_t(64)) Wave), registers(rows * 64 + 16) {
+      : wave(new (std::align_val_t(64)) Wave), registers(rows * 64 + 16) {
     static constexpr uint32_t special[] = {0,          0x80000000, 0x3f800000, 0x7f800000,
                                            0xff800000, 0x7fc00001, 0x7f800001, 1,
                                            0x807fffff, 0x7f7fffff, 0x7c003c00, 0xfc007e01,

@@ -22,8 +22,8 @@ uint32_t f(float x) { return std::bit_cast<uint32_t>(x); }
 
 constexpr uint32_t kept = 0xdeadbeef;
 
-/// Runs \p assembly with lane-dependent values in v1 and what the destination v0 keeps, and compares
-/// v0 with \p expected(lane).
+/// Runs \p assembly with lane-dependent values in v1 and what the destination v0 keeps, and
+/// compares v0 with \p expected(lane).
 void checkLanes(const std::string &target, const std::string &assembly,
                 const std::function<uint32_t(unsigned)> &v1,
                 const std::function<uint32_t(unsigned)> &expected, uint64_t exec = ~0ull) {
@@ -43,8 +43,8 @@ uint32_t laneNumber(unsigned lane) { return 100 + lane; }
 
 TEST(DeviceDpp, AllLanesReadBeforeAnyIsWritten) {
   for (const char *target : targetNames) {
-    WaveUnderTest test(target,
-                       "v_add_f32_dpp v1, v1, v1 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:1");
+    WaveUnderTest test(
+        target, "v_add_f32_dpp v1, v1, v1 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:1");
     for (unsigned lane = 0; lane < test.size(); ++lane)
       test.vgpr(1, lane) = f(static_cast<float>(lane + 1));
     test.run();
@@ -101,10 +101,9 @@ TEST(DeviceDpp, PermutationsWithoutBoundControlKeepTheLane) {
                });
 }
 TEST(DeviceDpp, RowAndBankMasksKeepLanes) {
-  checkLanes("gfx950", "v_mov_b32_dpp v0, v1 row_bcast:15 row_mask:0xa bank_mask:0xf", laneNumber,
-             [](unsigned lane) {
-               return lane / 16 % 2 == 1 ? laneNumber((lane & ~15u) - 1) : kept;
-             });
+  checkLanes(
+      "gfx950", "v_mov_b32_dpp v0, v1 row_bcast:15 row_mask:0xa bank_mask:0xf", laneNumber,
+      [](unsigned lane) { return lane / 16 % 2 == 1 ? laneNumber((lane & ~15u) - 1) : kept; });
   checkLanes("gfx950", "v_mov_b32_dpp v0, v1 row_mirror row_mask:0xf bank_mask:0x5", laneNumber,
              [](unsigned lane) { return lane / 4 % 2 == 0 ? laneNumber(lane ^ 15) : kept; });
 }
@@ -121,9 +120,9 @@ TEST(DeviceDpp, LanesThatAreOffCountAsMissing) {
   checkLanes(
       "gfx1150", "v_mov_b32_dpp v0, v1 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:1 fi:1",
       laneNumber,
-      [](unsigned lane) {
-        return lane % 2 ? kept : lane % 16 == 0 ? 0u : laneNumber(lane - 1);
-      },
+      [](unsigned lane) { return lane % 2         ? kept
+                                 : lane % 16 == 0 ? 0u
+                                                  : laneNumber(lane - 1); },
       even);
 }
 TEST(DeviceDpp, Dpp8) {
@@ -134,16 +133,17 @@ TEST(DeviceDpp, Dpp8) {
              });
 }
 TEST(DeviceDpp, InVop3AndWithSigns) {
-  checkLanes("gfx1150",
-             "v_sub_f32_e64_dpp v0, -v1, |v1| row_xmask:1 row_mask:0xf bank_mask:0xf",
-             [](unsigned lane) { return f(lane % 3 ? -1.0f * lane : 1.0f * lane); },
-             [](unsigned lane) {
-               auto value = [](unsigned l) { return l % 3 ? -1.0f * l : 1.0f * l; };
-               return f(-value(lane ^ 1) - std::fabs(value(lane)));
-             });
-  checkLanes("gfx950", "v_sub_f32_dpp v0, -v1, |v1| row_mirror row_mask:0xf bank_mask:0xf",
-             [](unsigned lane) { return f(1.0f + lane); },
-             [](unsigned lane) { return f(-(1.0f + (lane ^ 15)) - (1.0f + lane)); });
+  checkLanes(
+      "gfx1150", "v_sub_f32_e64_dpp v0, -v1, |v1| row_xmask:1 row_mask:0xf bank_mask:0xf",
+      [](unsigned lane) { return f(lane % 3 ? -1.0f * lane : 1.0f * lane); },
+      [](unsigned lane) {
+        auto value = [](unsigned l) { return l % 3 ? -1.0f * l : 1.0f * l; };
+        return f(-value(lane ^ 1) - std::fabs(value(lane)));
+      });
+  checkLanes(
+      "gfx950", "v_sub_f32_dpp v0, -v1, |v1| row_mirror row_mask:0xf bank_mask:0xf",
+      [](unsigned lane) { return f(1.0f + lane); },
+      [](unsigned lane) { return f(-(1.0f + (lane ^ 15)) - (1.0f + lane)); });
 }
 TEST(DeviceDpp, ComparisonInVop3WritesAScalar) {
   WaveUnderTest test("gfx1150", "v_cmp_gt_u32_e64_dpp s5, v1, v1 row_shr:1 row_mask:0xf "
@@ -210,13 +210,13 @@ TEST(DevicePermutation, BackwardAndForward) {
   }
 }
 TEST(DevicePermutation, RowsWithLiteralSelects) {
-  checkLanes("gfx1150", "s_mov_b32 s1, 0x76543210\ns_mov_b32 s2, 0xfedcba98\n"
-                        "v_permlanex16_b32 v0, v1, s1, s2",
+  checkLanes("gfx1150",
+             "s_mov_b32 s1, 0x76543210\ns_mov_b32 s2, 0xfedcba98\n"
+             "v_permlanex16_b32 v0, v1, s1, s2",
              laneNumber, [](unsigned lane) { return laneNumber(lane ^ 16); });
-  checkLanes("gfx1150", "s_mov_b32 s1, 0x01234567\nv_permlane16_b32 v0, v1, s1, -1", laneNumber,
-             [](unsigned lane) {
-               return laneNumber((lane & 16) | (lane % 16 < 8 ? 7 - lane % 16 : 15));
-             });
+  checkLanes(
+      "gfx1150", "s_mov_b32 s1, 0x01234567\nv_permlane16_b32 v0, v1, s1, -1", laneNumber,
+      [](unsigned lane) { return laneNumber((lane & 16) | (lane % 16 < 8 ? 7 - lane % 16 : 15)); });
 }
 TEST(DevicePermutation, SwapsExchangeGroups) {
   for (unsigned group : {16u, 32u}) {
@@ -256,12 +256,12 @@ TEST(DeviceFloat, MinimumAndMaximum) {
   struct Case {
     uint32_t a, b, minimum, maximum;
   };
-  for (const Case &c : {Case{f(1), f(2), f(1), f(2)}, Case{nan, f(2), f(2), f(2)},
-                        Case{f(2), nan, f(2), f(2)}, Case{0, negativeZero, negativeZero, 0},
-                        Case{negativeZero, 0, negativeZero, 0}, Case{nan, nan, nan, nan},
-                        Case{0xff800000, f(1), 0xff800000, f(1)},
-                        // In IEEE mode a signalling NaN wins, made quiet.
-                        Case{0x7f800001, f(1), 0x7fc00001, 0x7fc00001}})
+  for (const Case &c :
+       {Case{f(1), f(2), f(1), f(2)}, Case{nan, f(2), f(2), f(2)}, Case{f(2), nan, f(2), f(2)},
+        Case{0, negativeZero, negativeZero, 0}, Case{negativeZero, 0, negativeZero, 0},
+        Case{nan, nan, nan, nan}, Case{0xff800000, f(1), 0xff800000, f(1)},
+        // In IEEE mode a signalling NaN wins, made quiet.
+        Case{0x7f800001, f(1), 0x7fc00001, 0x7fc00001}})
     for (const char *target : targetNames) {
       WaveUnderTest test(target, "v_min_f32 v2, v0, v1\nv_max_f32 v3, v0, v1");
       test.vgpr(0, 5) = c.a, test.vgpr(1, 5) = c.b;
@@ -338,8 +338,8 @@ TEST(DeviceFloat, TranscendentalsAreWithinOneUlp) {
         double exact = function.reference(std::bit_cast<float>(test.vgpr(0, lane)));
         float got = std::bit_cast<float>(test.vgpr(1, lane)), rounded = static_cast<float>(exact);
         double ulp = std::fabs(static_cast<double>(std::nextafter(rounded, INFINITY)) - rounded);
-        ASSERT_LE(std::fabs(got - exact), ulp) << function.mnemonic << " of "
-                                               << std::bit_cast<float>(test.vgpr(0, lane));
+        ASSERT_LE(std::fabs(got - exact), ulp)
+            << function.mnemonic << " of " << std::bit_cast<float>(test.vgpr(0, lane));
       }
     }
   }
@@ -350,17 +350,28 @@ TEST(DeviceFloat, TranscendentalsOfSpecialValues) {
     uint32_t in, out;
   };
   const Case cases[] = {
-      {"v_exp_f32", 0xff800000, 0},          {"v_exp_f32", 0x7f800000, 0x7f800000},
-      {"v_exp_f32", f(-127), 0},             {"v_exp_f32", f(-126), 0x00800000},
-      {"v_exp_f32", f(128), 0x7f800000},     {"v_exp_f32", 1, f(1)},
-      {"v_log_f32", 0, 0xff800000},          {"v_log_f32", 1, 0xff800000},
-      {"v_log_f32", f(-1), 0x7fc00000},      {"v_log_f32", 0x7f800000, 0x7f800000},
-      {"v_rcp_f32", 0, 0x7f800000},          {"v_rcp_f32", 0x80000000, 0xff800000},
-      {"v_rcp_f32", 0x7f800000, 0},          {"v_rcp_f32", f(1e38f * 3), 0},
-      {"v_rsq_f32", 0, 0x7f800000},          {"v_rsq_f32", f(-4), 0x7fc00000},
-      {"v_rsq_f32", 0x7f800000, 0},          {"v_sqrt_f32", 0x80000000, 0x80000000},
-      {"v_sqrt_f32", f(-4), 0x7fc00000},     {"v_exp_f32", 0x7f800001, 0x7fc00001},
-      {"v_sin_f32", f(0.25f), f(1)},         {"v_cos_f32", f(0), f(1)},
+      {"v_exp_f32", 0xff800000, 0},
+      {"v_exp_f32", 0x7f800000, 0x7f800000},
+      {"v_exp_f32", f(-127), 0},
+      {"v_exp_f32", f(-126), 0x00800000},
+      {"v_exp_f32", f(128), 0x7f800000},
+      {"v_exp_f32", 1, f(1)},
+      {"v_log_f32", 0, 0xff800000},
+      {"v_log_f32", 1, 0xff800000},
+      {"v_log_f32", f(-1), 0x7fc00000},
+      {"v_log_f32", 0x7f800000, 0x7f800000},
+      {"v_rcp_f32", 0, 0x7f800000},
+      {"v_rcp_f32", 0x80000000, 0xff800000},
+      {"v_rcp_f32", 0x7f800000, 0},
+      {"v_rcp_f32", f(1e38f * 3), 0},
+      {"v_rsq_f32", 0, 0x7f800000},
+      {"v_rsq_f32", f(-4), 0x7fc00000},
+      {"v_rsq_f32", 0x7f800000, 0},
+      {"v_sqrt_f32", 0x80000000, 0x80000000},
+      {"v_sqrt_f32", f(-4), 0x7fc00000},
+      {"v_exp_f32", 0x7f800001, 0x7fc00001},
+      {"v_sin_f32", f(0.25f), f(1)},
+      {"v_cos_f32", f(0), f(1)},
       {"v_rcp_f32", f(3e-39f), 0x7f800000},
   };
   for (const Case &c : cases) {
@@ -440,8 +451,7 @@ TEST(DeviceHalf, PackedFloatsChosenByOpSel) {
                                "v_pk_fma_f32 v[6:7], v[0:1], s[2:3], v[2:3] neg_lo:[0,0,1]\n"
                                "v_pk_mov_b32 v[8:9], v[0:1], v[2:3] op_sel:[1,0]\n"
                                "v_pk_add_f32 v[0:1], v[0:1], v[0:1] op_sel:[1,1] op_sel_hi:[0,0]");
-    test.vgpr(0, 2) = f(2), test.vgpr(1, 2) = f(3), test.vgpr(2, 2) = f(5),
-                 test.vgpr(3, 2) = f(7);
+    test.vgpr(0, 2) = f(2), test.vgpr(1, 2) = f(3), test.vgpr(2, 2) = f(5), test.vgpr(3, 2) = f(7);
     test.sgpr(2) = f(10), test.sgpr(3) = f(100);
     test.run();
     EXPECT_EQ(test.vgpr(4, 2), f(15));
@@ -462,12 +472,9 @@ TEST(DeviceFloat8, FormatsOfTheTargets) {
     float value;
     uint32_t ocp, fnuz, bf8Ocp, bf8Fnuz;
   };
-  const Case cases[] = {{1.0f, 0x38, 0x40, 0x3c, 0x40},
-                        {-2.0f, 0xc0, 0xc8, 0xc0, 0xc4},
-                        {448.0f, 0x7e, 0x80, 0x5f, 0x63},
-                        {240.0f, 0x77, 0x7f, 0x5c, 0x60},
-                        {-0.0f, 0x80, 0x00, 0x80, 0x00},
-                        {1e6f, 0x7f, 0x80, 0x7c, 0x80},
+  const Case cases[] = {{1.0f, 0x38, 0x40, 0x3c, 0x40},         {-2.0f, 0xc0, 0xc8, 0xc0, 0xc4},
+                        {448.0f, 0x7e, 0x80, 0x5f, 0x63},       {240.0f, 0x77, 0x7f, 0x5c, 0x60},
+                        {-0.0f, 0x80, 0x00, 0x80, 0x00},        {1e6f, 0x7f, 0x80, 0x7c, 0x80},
                         {0.001953125f, 0x01, 0x02, 0x18, 0x1c}, // 2^-9
                         {1.0625f, 0x38, 0x40, 0x3c, 0x40},      // A tie goes to even.
                         {1.1875f, 0x3a, 0x42, 0x3d, 0x41}};
@@ -494,8 +501,8 @@ TEST(DeviceFloat8, FormatsOfTheTargets) {
 TEST(DeviceCompare, LanesThatAreOffGiveZero) {
   for (const char *target : targetNames) {
     bool wave64 = std::string(target) != "gfx1150";
-    WaveUnderTest test(target, std::string("v_cmp_eq_u32_e64 ") + (wave64 ? "s[4:5]" : "s4") +
-                                   ", v1, v1");
+    WaveUnderTest test(target,
+                       std::string("v_cmp_eq_u32_e64 ") + (wave64 ? "s[4:5]" : "s4") + ", v1, v1");
     test.wave->setLaneMask(scalar::Exec, 0xff00ff);
     test.sgpr(4) = test.sgpr(5) = ~0u;
     test.run();
@@ -517,8 +524,8 @@ TEST(DeviceCompare, CmpxWritesExec) {
   }
 }
 TEST(DeviceCompare, Classes) {
-  const uint32_t values[] = {0x7f800001, 0x7fc00000, 0xff800000, f(-1),     0x80000001,
-                             0x80000000, 0,          1,          f(1),      0x7f800000};
+  const uint32_t values[] = {0x7f800001, 0x7fc00000, 0xff800000, f(-1), 0x80000001,
+                             0x80000000, 0,          1,          f(1),  0x7f800000};
   WaveUnderTest test("gfx950", "v_cmp_class_f32 vcc, v0, v1");
   for (unsigned lane = 0; lane < 10; ++lane)
     test.vgpr(0, lane) = values[lane], test.vgpr(1, lane) = 1u << lane;
@@ -542,8 +549,9 @@ TEST(DeviceInteger, ClampSaturates) {
   EXPECT_EQ(test.vgpr(4, 1), 0x7fffffffu);
 }
 TEST(DeviceInteger, BytesAndTruthTables) {
-  WaveUnderTest test("gfx950", "v_perm_b32 v3, v0, v1, v2\nv_bitop3_b32 v4, v0, v1, v2 bitop3:0xe5\n"
-                               "v_alignbit_b32 v5, v0, v1, 12\nv_bfe_i32 v6, v0, 28, 4");
+  WaveUnderTest test("gfx950",
+                     "v_perm_b32 v3, v0, v1, v2\nv_bitop3_b32 v4, v0, v1, v2 bitop3:0xe5\n"
+                     "v_alignbit_b32 v5, v0, v1, 12\nv_bfe_i32 v6, v0, 28, 4");
   test.vgpr(0, 0) = 0x89abcdef, test.vgpr(1, 0) = 0x01234567, test.vgpr(2, 0) = 0x0c07020d;
   test.run();
   EXPECT_EQ(test.vgpr(3, 0), 0x008923ffu);

@@ -124,16 +124,14 @@ std::pair<unsigned, unsigned> operandPlace(const Product &p, unsigned block, uns
 class DeviceMatrix : public testing::TestWithParam<Product> {};
 
 std::string range(const char *file, unsigned first, unsigned count) {
-  return std::string(file) + "[" + std::to_string(first) + ":" +
-         std::to_string(first + count - 1) + "]";
+  return std::string(file) + "[" + std::to_string(first) + ":" + std::to_string(first + count - 1) +
+         "]";
 }
 
 void check(const Product &p, bool inAccumulators) {
   unsigned lanesOfK = 64 / (p.side * p.blocks);
   unsigned elementsOfLane = p.depth / lanesOfK;
-  auto words = [&](Element element) {
-    return (elementsOfLane * bitsOf(element) + 31) / 32;
-  };
+  auto words = [&](Element element) { return (elementsOfLane * bitsOf(element) + 31) / 32; };
   bool isDouble = p.a == Element::F64;
   unsigned wordsOfResult = isDouble ? 2 : 1;
   unsigned resultRegisters = p.side * p.side * p.blocks / 64 * wordsOfResult;
@@ -159,8 +157,8 @@ void check(const Product &p, bool inAccumulators) {
     unsigned position = index * bitsOf(element);
     uint64_t bits = code(element, value);
     for (unsigned i = 0; i < bitsOf(element); ++i)
-      test.vgpr(firstRegister + (position + i) / 32, lane) |=
-          static_cast<uint32_t>(bits >> i & 1) << ((position + i) % 32);
+      test.vgpr(firstRegister + (position + i) / 32, lane) |= static_cast<uint32_t>(bits >> i & 1)
+                                                              << ((position + i) % 32);
   };
   auto result = [&](unsigned index, unsigned lane) -> uint32_t & {
     return inAccumulators ? test.agpr(index, lane) : test.vgpr(index, lane);
@@ -192,8 +190,8 @@ void check(const Product &p, bool inAccumulators) {
       for (unsigned column = 0; column < p.side; ++column) {
         int sum = c[(block * p.side + row) * p.side + column];
         for (unsigned k = 0; k < p.depth; ++k)
-          sum += a[(block * p.side + row) * p.depth + k] *
-                 b[(block * p.side + column) * p.depth + k];
+          sum +=
+              a[(block * p.side + row) * p.depth + k] * b[(block * p.side + column) * p.depth + k];
         auto [index, lane] = resultPlace(p, block, row, column);
         uint64_t bits = 0;
         for (unsigned w = 0; w < wordsOfResult; ++w)
@@ -206,7 +204,8 @@ void check(const Product &p, bool inAccumulators) {
 TEST_P(DeviceMatrix, GivesExactProductsOfIntegersInVectorRegisters) { check(GetParam(), false); }
 TEST_P(DeviceMatrix, GivesExactProductsOfIntegersInAccumulators) { check(GetParam(), true); }
 
-#define BOTH(...) {"gfx942", __VA_ARGS__}, {"gfx950", __VA_ARGS__}
+#define BOTH(...)                                                                                  \
+  {"gfx942", __VA_ARGS__}, { "gfx950", __VA_ARGS__ }
 
 const Product products[] = {
     BOTH("v_mfma_f32_32x32x1_2b_f32", 32, 1, 2, Element::F32, Element::F32),
@@ -243,11 +242,10 @@ const Product products[] = {
     {"gfx950", "v_mfma_f32_16x16x128_f8f6f4", 16, 128, 1, Element::Fp6, Element::Bf6,
      "cbsz:2 blgp:3"},
 };
-INSTANTIATE_TEST_SUITE_P(Products, DeviceMatrix, testing::ValuesIn(products),
-                         [](const auto &info) {
-                           return std::string(info.param.target) + "_" +
-                                  (info.param.mnemonic + 2) + "_" + std::to_string(info.index);
-                         });
+INSTANTIATE_TEST_SUITE_P(Products, DeviceMatrix, testing::ValuesIn(products), [](const auto &info) {
+  return std::string(info.param.target) + "_" + (info.param.mnemonic + 2) + "_" +
+         std::to_string(info.index);
+});
 
 /// One dword of scales a lane; op_sel and op_sel_hi pick its byte.
 TEST(DeviceMatrixScale, EachLanesElementsHaveTheirScale) {
@@ -318,7 +316,8 @@ void checkWave(const char *mnemonic, Element element, unsigned registers) {
   for (unsigned lane = 0; lane < 32; ++lane)
     for (unsigned k = 0; k < 16; ++k) {
       unsigned shift = k % perWord * bitsOf(element);
-      test.vgpr(k / perWord, lane) |= static_cast<uint32_t>(code(element, a[lane % 16][k])) << shift;
+      test.vgpr(k / perWord, lane) |= static_cast<uint32_t>(code(element, a[lane % 16][k]))
+                                      << shift;
       test.vgpr(16 + k / perWord, lane) |= static_cast<uint32_t>(code(element, b[k][lane % 16]))
                                            << shift;
     }

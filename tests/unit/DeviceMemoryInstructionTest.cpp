@@ -94,11 +94,15 @@ TEST(DeviceBuffer, MaskedLanesAreDroppedBeforeAnyOtherCheck) {
 TEST(DeviceBuffer, NarrowFormsAndHalves) {
   for (const char *target : targetNames) {
     std::string text;
-    for (auto [gfx9, gfx11] : {std::pair{"ubyte v1", "u8 v1"}, {"sbyte v2", "i8 v2"},
-                               {"ushort v3", "u16 v3"}, {"sshort v4", "i16 v4"},
-                               {"short_d16 v5", "d16_b16 v5"}, {"short_d16_hi v6", "d16_hi_b16 v6"}})
+    for (auto [gfx9, gfx11] : {std::pair{"ubyte v1", "u8 v1"},
+                               {"sbyte v2", "i8 v2"},
+                               {"ushort v3", "u16 v3"},
+                               {"sshort v4", "i16 v4"},
+                               {"short_d16 v5", "d16_b16 v5"},
+                               {"short_d16_hi v6", "d16_hi_b16 v6"}})
       text += "buffer_load_" + name(target, gfx9, gfx11) + ", v0, s[4:7], 0 offen\n";
-    text += "buffer_store_" + name(target, "byte v5", "b8 v5") + ", v0, s[4:7], 0 offen offset:64\n";
+    text +=
+        "buffer_store_" + name(target, "byte v5", "b8 v5") + ", v0, s[4:7], 0 offen offset:64\n";
     text += "buffer_store_" + name(target, "short_d16_hi v6", "d16_hi_b16 v6") +
             ", v0, s[4:7], 0 offen offset:128\n";
     MemoryTest test(target, text, 4096);
@@ -118,8 +122,9 @@ TEST(DeviceBuffer, NarrowFormsAndHalves) {
   }
 }
 TEST(DeviceBuffer, LoadsToLdsGoByM0AndLane) {
-  MemoryTest test("gfx950", "s_mov_b32 m0, 0x100\n"
-                            "buffer_load_dwordx4 v0, s[4:7], 0 offen offset:32 lds\n",
+  MemoryTest test("gfx950",
+                  "s_mov_b32 m0, 0x100\n"
+                  "buffer_load_dwordx4 v0, s[4:7], 0 offen offset:32 lds\n",
                   4 * 200);
   for (unsigned lane = 0; lane < 64; ++lane)
     test.vgpr(0, lane) = 4 * (63 - lane) * 4;
@@ -141,10 +146,9 @@ TEST(DeviceBuffer, LoadsToLdsGoByM0AndLane) {
 TEST(DeviceGlobal, AddressForms) {
   for (const char *target : targetNames) {
     std::string load = name(target, "global_load_dword", "global_load_b32");
-    MemoryTest test(target, load + " v4, v0, s[2:3] offset:-16\n" + load +
-                                " v5, v[2:3], off offset:8\n" +
-                                name(target, "flat_load_dword", "flat_load_b32") +
-                                " v6, v[2:3] offset:12",
+    MemoryTest test(target,
+                    load + " v4, v0, s[2:3] offset:-16\n" + load + " v5, v[2:3], off offset:8\n" +
+                        name(target, "flat_load_dword", "flat_load_b32") + " v6, v[2:3] offset:12",
                     0);
     for (unsigned lane = 0; lane < test.size(); ++lane) {
       test.vgpr(0, lane) = 16 + 4 * lane;
@@ -161,11 +165,11 @@ TEST(DeviceGlobal, AddressForms) {
 }
 TEST(DeviceGlobal, ScatteredAndPartlyMaskedVectors) {
   for (const char *target : targetNames) {
-    MemoryTest test(target, name(target, "global_load_dwordx4", "global_load_b128") +
-                                " v[4:7], v0, s[2:3]\n" +
-                                name(target, "global_store_dwordx4", "global_store_b128") +
-                                " v1, v[4:7], s[2:3]",
-                    0);
+    MemoryTest test(
+        target,
+        name(target, "global_load_dwordx4", "global_load_b128") + " v[4:7], v0, s[2:3]\n" +
+            name(target, "global_store_dwordx4", "global_store_b128") + " v1, v[4:7], s[2:3]",
+        0);
     uint64_t exec = 0xfff0f00ffabcdef1 & test.wave->allLanes();
     for (unsigned lane = 0; lane < test.size(); ++lane) {
       test.vgpr(0, lane) = 4 * ((lane * 37) % 200) + 1; // Any byte alignment.
@@ -187,14 +191,14 @@ TEST(DeviceGlobal, ScatteredAndPartlyMaskedVectors) {
 TEST(DeviceGlobal, AtomicsServeLanesInOrderAndReturnOldValues) {
   for (const char *target : targetNames) {
     std::string returning = std::string(target) == "gfx1150" ? " glc" : " sc0";
-    MemoryTest test(target, name(target, "global_atomic_add", "global_atomic_add_u32") +
-                                " v4, v0, v1, s[2:3]" + returning + "\n" +
-                                name(target, "global_atomic_umax", "global_atomic_max_u32") +
-                                " v0, v1, s[2:3] offset:4\n" +
-                                "global_atomic_add_f32 v0, v2, s[2:3] offset:8\n" +
-                                name(target, "global_atomic_cmpswap", "global_atomic_cmpswap_b32") +
-                                " v5, v0, v[6:7], s[2:3] offset:12" + returning,
-                    0);
+    MemoryTest test(
+        target,
+        name(target, "global_atomic_add", "global_atomic_add_u32") + " v4, v0, v1, s[2:3]" +
+            returning + "\n" + name(target, "global_atomic_umax", "global_atomic_max_u32") +
+            " v0, v1, s[2:3] offset:4\n" + "global_atomic_add_f32 v0, v2, s[2:3] offset:8\n" +
+            name(target, "global_atomic_cmpswap", "global_atomic_cmpswap_b32") +
+            " v5, v0, v[6:7], s[2:3] offset:12" + returning,
+        0);
     test.words[2] = std::bit_cast<uint32_t>(0.5f);
     for (unsigned lane = 0; lane < test.size(); ++lane) {
       test.vgpr(1, lane) = 3000 + lane, test.vgpr(2, lane) = std::bit_cast<uint32_t>(1.0f);
@@ -214,8 +218,9 @@ TEST(DeviceGlobal, AtomicsServeLanesInOrderAndReturnOldValues) {
   }
 }
 TEST(DeviceGlobal, FlatReachesLdsThroughItsAperture) {
-  MemoryTest test("gfx950", "flat_store_dword v[2:3], v1\nflat_load_dword v4, v[2:3]\n"
-                            "ds_read_b32 v5, v0",
+  MemoryTest test("gfx950",
+                  "flat_store_dword v[2:3], v1\nflat_load_dword v4, v[2:3]\n"
+                  "ds_read_b32 v5, v0",
                   0);
   for (unsigned lane = 0; lane < 64; ++lane) {
     test.vgpr(0, lane) = test.vgpr(2, lane) = 8 * lane;
@@ -331,10 +336,10 @@ void softmax(global const float *in, global float *out, long n) {
     std::vector<float> in(rows * columns), out(rows * columns, NAN);
     for (size_t i = 0; i < in.size(); ++i)
       in[i] = static_cast<float>((i * 7919) % 1000) / 50 - 10;
-    LaunchResult result = object.run("softmax",
-                                     {reinterpret_cast<uint64_t>(in.data()),
-                                      reinterpret_cast<uint64_t>(out.data()), columns},
-                                     {rows, 1, 1}, {items, 1, 1});
+    LaunchResult result = object.run(
+        "softmax",
+        {reinterpret_cast<uint64_t>(in.data()), reinterpret_cast<uint64_t>(out.data()), columns},
+        {rows, 1, 1}, {items, 1, 1});
     ASSERT_FALSE(result.fault) << result.fault->instruction << " " << result.fault->detail;
     EXPECT_EQ(result.counters.waves, rows * items / waveSize);
     EXPECT_EQ(result.counters.bytesStored, rows * columns * 4);
@@ -365,8 +370,8 @@ kernel void scratch(global uint *out, uint a) {
   for (const char *target : targetNames) {
     LoadedObject object(target, source, "cl", "-O1 -Xclang -finclude-default-header");
     std::vector<uint32_t> out(160);
-    LaunchResult result = object.run("scratch", {reinterpret_cast<uint64_t>(out.data()), 5},
-                                     {1, 1, 1}, {160, 1, 1});
+    LaunchResult result =
+        object.run("scratch", {reinterpret_cast<uint64_t>(out.data()), 5}, {1, 1, 1}, {160, 1, 1});
     ASSERT_FALSE(result.fault) << result.fault->instruction << " " << result.fault->detail;
     for (unsigned id = 0; id < 160; ++id)
       EXPECT_EQ(out[id], id * 100 + (id + 5) % 17);

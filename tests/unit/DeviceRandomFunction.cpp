@@ -29,8 +29,8 @@ public:
       define("i32", "load i32, ptr " + pointer);
     }
     // Some of each type to start from.
-    for (const char *type : {"i64", "i16", "i8", "float", "double", "half", "<2 x i16>",
-                             "<2 x half>", "<2 x float>"})
+    for (const char *type :
+         {"i64", "i16", "i8", "float", "double", "half", "<2 x i16>", "<2 x half>", "<2 x float>"})
       for (int i = 0; i < 2; ++i)
         convertTo(type);
     unsigned count = 12 + below(20);
@@ -50,9 +50,9 @@ private:
   std::string text;
   unsigned next = 0;
   std::map<std::string, std::vector<std::string>> values;
-  std::vector<std::string> types{"i64", "i32",       "i16",        "float",      "double",
-                                 "half", "<2 x i16>", "<2 x half>", "<2 x float>", "i32",
-                                 "float"};
+  std::vector<std::string> types{"i64",         "i32",  "i16",       "float",
+                                 "double",      "half", "<2 x i16>", "<2 x half>",
+                                 "<2 x float>", "i32",  "float"};
 
   unsigned below(size_t n) { return static_cast<unsigned>(random() % n); }
   std::string fresh() { return "%v" + std::to_string(next++); }
@@ -80,7 +80,7 @@ private:
   }
   static std::string suffix(const std::string &type) {
     static const std::map<std::string, std::string> table{
-        {"float", "f32"},       {"double", "f64"},      {"half", "f16"},
+        {"float", "f32"},        {"double", "f64"},        {"half", "f16"},
         {"<2 x half>", "v2f16"}, {"<2 x float>", "v2f32"}, {"<2 x i16>", "v2i16"}};
     auto found = table.find(type);
     return found == table.end() ? type : found->second;
@@ -179,16 +179,16 @@ private:
         call(type, choose({"floor", "ceil", "trunc", "roundeven"}), {a});
         return;
       case 10: {
-        std::string condition =
-            choose({"oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult",
-                    "ule", "une", "uno"});
+        std::string condition = choose({"oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq",
+                                        "ugt", "uge", "ult", "ule", "une", "uno"});
         std::string bit = hidden("fcmp " + condition + " " + a + ", " + b);
         define(type, "select i1 " + bit + ", " + a + ", " + typedC);
         return;
       }
       case 11: {
         std::string integer = choose({"i32", type == "half" ? "i32" : "i64"});
-        call(integer, choose({"fptosi.sat", "fptoui.sat"}), {a}, suffix(integer) + "." + suffix(type));
+        call(integer, choose({"fptosi.sat", "fptoui.sat"}), {a},
+             suffix(integer) + "." + suffix(type));
         return;
       }
       case 12:
@@ -210,8 +210,7 @@ private:
     unsigned width = type == "i64" ? 64 : type == "i32" ? 32 : 16;
     auto shiftAmount = [&] {
       std::string limit = std::to_string(width - 1);
-      return hidden("and " + typedB + ", " +
-                    (isVector ? "splat (i16 " + limit + ")" : limit));
+      return hidden("and " + typedB + ", " + (isVector ? "splat (i16 " + limit + ")" : limit));
     };
     switch (below(isVector ? 6 : 15)) {
     case 0:

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A function of a few inputs that uses integer and floating-point operations of several widths. What
-// targets are free to choose never reaches a result: every floating-point value that is looked at as
-// bits has its NaNs replaced first.
+// A function of a few inputs that uses integer and floating-point operations of several widths.
+// What targets are free to choose never reaches a result: every floating-point value that is looked
+// at as bits has its NaNs replaced first.
 //
 //===----------------------------------------------------------------------===//
 

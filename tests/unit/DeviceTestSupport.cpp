@@ -88,8 +88,7 @@ LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64
 WaveUnderTest::WaveUnderTest(const std::string &target, const std::string &assembly)
     : lds(64 << 10), global(memory, 0, 0) {
   std::vector<uint8_t> object =
-      compile(assembly + "\ns_endpgm\n", "s",
-              "-target amdgcn-amd-amdhsa -c -mcpu=" + target);
+      compile(assembly + "\ns_endpgm\n", "s", "-target amdgcn-amd-amdhsa -c -mcpu=" + target);
   llvm::StringRef contents(reinterpret_cast<const char *>(object.data()), object.size());
   auto elf = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(contents, "test"));
   if (!elf) {
@@ -132,8 +131,8 @@ void WaveUnderTest::run() {
   const Record *record = wave->pc;
   while (record)
     record = record->execute(*wave, record);
-  EXPECT_EQ(wave->status, WaveStatus::Ended) << name(wave->fault.kind).str() << " at lane "
-                                             << wave->fault.lane;
+  EXPECT_EQ(wave->status, WaveStatus::Ended)
+      << name(wave->fault.kind).str() << " at lane " << wave->fault.lane;
 }
 
 } // namespace wavetile::device::test

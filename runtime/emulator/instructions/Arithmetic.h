@@ -59,8 +59,7 @@ struct ArithmeticHandlers {
       if (__builtin_expect(anyUnusual != 0, 0)) {
 #pragma clang loop vectorize(assume_safety)
         for (unsigned i = 0; i < 32; ++i)
-          values[i] =
-              call<Exact>(Lane{base + i, mode, 0}, S::load(source[I], base + i, stride)...);
+          values[i] = call<Exact>(Lane{base + i, mode, 0}, S::load(source[I], base + i, stride)...);
       }
 #pragma clang loop vectorize(assume_safety)
       for (unsigned i = 0; i < 32; ++i)

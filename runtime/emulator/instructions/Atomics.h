@@ -104,8 +104,8 @@ struct AddPackedBFloat16 {
 /// Applies an operation to the word at \p target, which is aligned; gives the old word.
 template <typename Op, typename T> WAVETILE_INLINE T update(T *target, T value) {
   T old = __atomic_load_n(target, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(target, &old, Op::apply(old, value), false,
-                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+  while (!__atomic_compare_exchange_n(target, &old, Op::apply(old, value), false, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_RELAXED))
     ;
   return old;
 }

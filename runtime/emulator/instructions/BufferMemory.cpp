@@ -55,8 +55,8 @@ WAVETILE_INLINE uint32_t bytesInRange(const Resource &resource, bool rangeBySele
   if (rangeBySelect) {
     switch (resource.outOfBoundsSelect) {
     case 0:
-      inRange = index < resource.records &&
-                (resource.stride == 0 || offset + bytes <= resource.stride);
+      inRange =
+          index < resource.records && (resource.stride == 0 || offset + bytes <= resource.stride);
       break;
     case 1:
       inRange = index < resource.records;
@@ -217,8 +217,7 @@ bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, uint3
 }
 
 /// Loads to LDS. Lane l's bytes go to M0 + instruction offset + bytes * l; out of range: zeros.
-template <unsigned bytes, Narrow narrow>
-const Record *loadToLds(Wave &wave, const Record *record) {
+template <unsigned bytes, Narrow narrow> const Record *loadToLds(Wave &wave, const Record *record) {
   BufferLanes lanes;
   if (!bufferAddresses(wave, record, bytes, false, lanes) ||
       !aligned(wave, record, lanes, bytes, bytes < 4 ? bytes : 4))
@@ -348,8 +347,7 @@ constexpr Instruction table[] = {
     memory("buffer_store_dwordx2 buffer_store_b64", Shape::Buffer, storeClass, store<2>),
     memory("buffer_store_dwordx3 buffer_store_b96", Shape::Buffer, storeClass, store<3>),
     memory("buffer_store_dwordx4 buffer_store_b128", Shape::Buffer, storeClass, store<4>),
-    memory("buffer_store_byte buffer_store_b8", Shape::Buffer, storeClass,
-           storePart<1, Half::Low>),
+    memory("buffer_store_byte buffer_store_b8", Shape::Buffer, storeClass, storePart<1, Half::Low>),
     memory("buffer_store_byte_d16_hi buffer_store_d16_hi_b8", Shape::Buffer, storeClass,
            storePart<1, Half::High>),
     memory("buffer_store_short buffer_store_b16", Shape::Buffer, storeClass,

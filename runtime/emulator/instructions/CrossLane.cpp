@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/emulator/instructions/Lanes.h"
 #include "runtime/emulator/instructions/LaneMemory.h"
+#include "runtime/emulator/instructions/Lanes.h"
 #include "runtime/emulator/instructions/Tables.h"
 
 namespace wavetile::device {
@@ -102,8 +102,8 @@ const Record *swizzle(Wave &wave, const Record *record) {
 // --- Permutations between rows of 16 lanes ---
 
 /// v_permlane16 and v_permlanex16: 16 selectors of 4 bits in two scalar operands, within the row or
-/// from the other row of the pair. op_sel[0] fetches from lanes that are off, op_sel[1] gives 0 where
-/// that is not allowed; else the lane keeps its value.
+/// from the other row of the pair. op_sel[0] fetches from lanes that are off, op_sel[1] gives 0
+/// where that is not allowed; else the lane keeps its value.
 template <bool otherRow> const Record *permuteRow(Wave &wave, const Record *record) {
   const unsigned size = wave.waveSize;
   RowCopy data(wave.row(record->sources[0]), size);
@@ -128,9 +128,8 @@ const Record *permute64(Wave &wave, const Record *record) {
   const unsigned size = wave.waveSize;
   RowCopy data(wave.row(record->sources[0]), size);
   uint32_t *result = wave.row(record->destination);
-  forActive(wave.exec(), [&](unsigned lane) {
-    result[lane] = data.lanes[size == 64 ? lane ^ 32 : lane];
-  });
+  forActive(wave.exec(),
+            [&](unsigned lane) { result[lane] = data.lanes[size == 64 ? lane ^ 32 : lane]; });
   return record + 1;
 }
 

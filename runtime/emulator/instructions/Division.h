@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // v_div_scale and v_div_fixup as AMD's ISA documents give them: the first scales an operand of a
-// division so that the Newton steps neither overflow nor lose bits, the last replaces the quotient in
-// the special cases.
+// division so that the Newton steps neither overflow nor lose bits, the last replaces the quotient
+// in the special cases.
 //
 //===----------------------------------------------------------------------===//
 

@@ -187,7 +187,8 @@ WAVETILE_INLINE uint16_t halfTowardZero(float x) {
   return static_cast<uint16_t>(sign | result);
 }
 
-/// f32 from f64 so that a further rounding to f16 is right: the last bit is set if anything was lost.
+/// f32 from f64 so that a further rounding to f16 is right: the last bit is set if anything was
+/// lost.
 WAVETILE_INLINE float floatRoundedToOdd(double x) {
   float nearest = static_cast<float>(x);
   double back = nearest;

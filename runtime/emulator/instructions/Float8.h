@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// OCP: "OCP 8-bit Floating Point Specification (OFP8)". FNUZ: the formats of gfx942, one more in the
-// bias, no infinity and no negative zero, whose code is the only NaN. A value too large for the
+// OCP: "OCP 8-bit Floating Point Specification (OFP8)". FNUZ: the formats of gfx942, one more in
+// the bias, no infinity and no negative zero, whose code is the only NaN. A value too large for the
 // format becomes its infinity or else NaN, as with MODE.FP16_OVFL clear and as in torch.
 //
 //===----------------------------------------------------------------------===//
@@ -58,8 +58,8 @@ template <typename F> WAVETILE_INLINE uint32_t toFloat8(float x) {
   uint32_t normal = rounded - ((127u - F::bias) << F::mantissaBits);
   float scaled = floatOf(magnitude) * static_cast<float>(1u << (F::bias - 1 + F::mantissaBits));
   bool small = magnitude < (128u - F::bias) << 23;
-  uint32_t denormal = static_cast<uint32_t>(
-      static_cast<int32_t>(__builtin_rintf(small ? scaled : 0.0f)));
+  uint32_t denormal =
+      static_cast<uint32_t>(static_cast<int32_t>(__builtin_rintf(small ? scaled : 0.0f)));
   uint32_t code = small ? denormal : normal;
   bool overflow = !small & (normal > largest);
   bool infinite = magnitude == 0x7f800000, nan = magnitude > 0x7f800000;

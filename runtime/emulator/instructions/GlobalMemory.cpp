@@ -57,8 +57,7 @@ bool flatAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isStor
     global.active &= ~(uint64_t(1) << lane);
     uint32_t size = isLds ? wave.workgroup->ldsBytes : wave.scratchBytes;
     if (offset > size || bytes > size - offset) {
-      fail(wave, record,
-           isLds ? FaultKind::LdsOutOfBounds : FaultKind::ScratchOutOfBounds,
+      fail(wave, record, isLds ? FaultKind::LdsOutOfBounds : FaultKind::ScratchOutOfBounds,
            static_cast<int>(lane), offset, bytes, isStore);
       return false;
     }
@@ -77,7 +76,8 @@ bool laneAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isStor
   if (record->modifiers & modifier::scratch)
     return scratchAddresses(wave, record, bytes, isStore, lanes);
   const unsigned stride = wave.waveSize;
-  uint64_t offset = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
+  uint64_t offset =
+      static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
   const uint32_t *low = wave.row(record->sources[0]);
   if (record->sources[2].kind() == OperandKind::Scalar) {
     uint64_t base = wave.scalar64(record->sources[2].index()) + offset;
@@ -191,8 +191,7 @@ template <typename T> const Record *atomicCompareAndSwap(Wave &wave, const Recor
 }
 
 /// Loads to LDS: lane l's bytes go to M0 + instruction offset + bytes * l.
-template <unsigned bytes, Narrow narrow>
-const Record *loadToLds(Wave &wave, const Record *record) {
+template <unsigned bytes, Narrow narrow> const Record *loadToLds(Wave &wave, const Record *record) {
   LaneAddresses lanes;
   if (!laneAddresses(wave, record, bytes, false, lanes) ||
       !aligned(wave, record, lanes, bytes < 4 ? bytes : 4))

@@ -18,8 +18,7 @@ bool eachLaneAccessible(Wave &wave, const Record *record, const LaneAddresses &l
     Access access = wave.workgroup->memory->check(record, address, bytes, isStore);
     if (access == Access::Allowed)
       continue;
-    FaultKind kind =
-        access == Access::ReadOnly ? FaultKind::ReadOnly : FaultKind::OutOfBounds;
+    FaultKind kind = access == Access::ReadOnly ? FaultKind::ReadOnly : FaultKind::OutOfBounds;
     fail(wave, record, kind, lane, address, bytes, isStore);
     return false;
   }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Shared by global, flat, scratch and buffer instructions: the addresses of all lanes, the check that
-// the active ones may be accessed, and the copy between memory and register rows.
+// Shared by global, flat, scratch and buffer instructions: the addresses of all lanes, the check
+// that the active ones may be accessed, and the copy between memory and register rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -99,8 +99,7 @@ WAVETILE_INLINE void loadDwords(const Wave &wave, uint32_t *row, const LaneAddre
   const unsigned stride = wave.waveSize;
   if (lanes.active == wave.allLanes() && isContiguous(lanes, stride, 4 * dwords)) {
     alignas(64) uint32_t block[dwords * maximumWaveSize];
-    __builtin_memcpy(block, reinterpret_cast<const void *>(lanes.address[0]),
-                     4 * dwords * stride);
+    __builtin_memcpy(block, reinterpret_cast<const void *>(lanes.address[0]), 4 * dwords * stride);
     for (unsigned base = 0; base < stride; base += 32)
       for (unsigned lane = base; lane < base + 32; ++lane)
         for (unsigned i = 0; i < dwords; ++i)
@@ -160,9 +159,9 @@ template <Narrow narrow> WAVETILE_INLINE uint32_t loadNarrowValue(uint64_t addre
   return loadFrom<uint32_t>(address);
 }
 WAVETILE_INLINE void placeHalf(uint32_t &target, uint32_t value, Half half) {
-  target = half == Half::All    ? value
-           : half == Half::Low  ? (target & 0xffff0000) | (value & 0xffff)
-                                : (target & 0xffff) | value << 16;
+  target = half == Half::All   ? value
+           : half == Half::Low ? (target & 0xffff0000) | (value & 0xffff)
+                               : (target & 0xffff) | value << 16;
 }
 template <Narrow narrow, Half half>
 WAVETILE_INLINE void loadNarrow(uint32_t *row, const LaneAddresses &lanes) {

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A row gives the types of an instruction as a function type and what one lane computes as a lambda:
+// A row gives the types of an instruction as a function type and what one lane computes as a
+// lambda:
 //
 //   vector<F32(F32, F32)>("v_add_f32", [](float a, float b) { return add(a, b); })
 //
@@ -257,8 +258,7 @@ template <typename Op, typename R, typename... S> struct VectorHandlers {
   template <size_t... I>
   WAVETILE_INLINE static uint64_t lanes(const Wave &wave, uint32_t *result,
                                         const uint32_t *const *sources, const uint32_t *active,
-                                        uint32_t kept, uint8_t variant,
-                                        std::index_sequence<I...>) {
+                                        uint32_t kept, uint8_t variant, std::index_sequence<I...>) {
     const unsigned stride = wave.waveSize;
     const Mode mode = wave.mode;
     const uint32_t *const source[] = {sources[I]..., nullptr};
@@ -292,8 +292,7 @@ template <typename Op, typename R, typename... S> struct VectorHandlers {
     uint32_t *result = nullptr;
     if constexpr (Result::hasRow)
       result = wave.row(record->destination);
-    uint64_t mask =
-        lanes(wave, result, sources, wave.activeRow(), wave.keptByHalfResult,
+    uint64_t mask = lanes(wave, result, sources, wave.activeRow(), wave.keptByHalfResult,
                           record->variant, indices);
     if constexpr (Result::hasMask)
       wave.setLaneMask(record->maskDestination.index(), mask & wave.exec());

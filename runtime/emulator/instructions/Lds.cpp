@@ -18,8 +18,8 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-/// Checks that `bytes` bytes at each active lane's address plus \p offset lie in LDS, and are aligned
-/// as hardware wants it.
+/// Checks that `bytes` bytes at each active lane's address plus \p offset lie in LDS, and are
+/// aligned as hardware wants it.
 bool inLds(Wave &wave, const Record *record, uint32_t offset, uint32_t bytes, uint32_t alignment,
            bool isStore) {
   const uint32_t *addresses = wave.row(record->sources[0]);
@@ -147,8 +147,7 @@ template <unsigned dwords, unsigned step> const Record *readTwo(Wave &wave, cons
   readRows<dwords>(wave, addresses.row, second, row + dwords * wave.waveSize);
   return record + 1;
 }
-template <unsigned dwords, unsigned step>
-const Record *writeTwo(Wave &wave, const Record *record) {
+template <unsigned dwords, unsigned step> const Record *writeTwo(Wave &wave, const Record *record) {
   uint32_t first = (record->immediate & 0xff) * 4 * dwords * step;
   uint32_t second = (record->immediate >> 8) * 4 * dwords * step;
   if (!inLds(wave, record, first, 4 * dwords, 1, true) ||
@@ -217,8 +216,8 @@ const Record *compareAndSwap(Wave &wave, const Record *record) {
   return record + 1;
 }
 
-/// Transposing reads: each 16 lanes load a block of 16 columns, row after row, in pieces of 64 bits a
-/// lane; lane i gets column i. `bits` is the width of an element.
+/// Transposing reads: each 16 lanes load a block of 16 columns, row after row, in pieces of 64 bits
+/// a lane; lane i gets column i. `bits` is the width of an element.
 template <unsigned bits> const Record *readTransposed(Wave &wave, const Record *record) {
   if (!inLds(wave, record, record->immediate, 8, 8, false))
     return nullptr;
@@ -228,9 +227,8 @@ template <unsigned bits> const Record *readTransposed(Wave &wave, const Record *
   const uint8_t *lds = wave.workgroup->lds + record->immediate;
   uint64_t loaded[maximumWaveSize] = {};
   uint64_t exec = wave.exec();
-  forActive(exec, [&](unsigned lane) {
-    __builtin_memcpy(&loaded[lane], lds + addresses[lane], 8);
-  });
+  forActive(exec,
+            [&](unsigned lane) { __builtin_memcpy(&loaded[lane], lds + addresses[lane], 8); });
   const unsigned stride = wave.waveSize;
   uint32_t *row = wave.row(record->destination);
   constexpr uint64_t mask = (uint64_t(1) << bits) - 1;
@@ -254,9 +252,8 @@ const Record *readTransposed6(Wave &wave, const Record *record) {
   const uint8_t *lds = wave.workgroup->lds + record->immediate;
   unsigned __int128 loaded[maximumWaveSize] = {};
   uint64_t exec = wave.exec();
-  forActive(exec, [&](unsigned lane) {
-    __builtin_memcpy(&loaded[lane], lds + addresses[lane], 12);
-  });
+  forActive(exec,
+            [&](unsigned lane) { __builtin_memcpy(&loaded[lane], lds + addresses[lane], 12); });
   const unsigned stride = wave.waveSize;
   uint32_t *row = wave.row(record->destination);
   forActive(exec, [&](unsigned lane) {
@@ -289,8 +286,7 @@ constexpr Instruction table[] = {
     memory("ds_read_u8 ds_load_u8", Shape::Lds, lds, readNarrow<Narrow::ZeroByte, Half::All>),
     memory("ds_read_i8 ds_load_i8", Shape::Lds, lds, readNarrow<Narrow::SignedByte, Half::All>),
     memory("ds_read_u16 ds_load_u16", Shape::Lds, lds, readNarrow<Narrow::ZeroShort, Half::All>),
-    memory("ds_read_i16 ds_load_i16", Shape::Lds, lds,
-           readNarrow<Narrow::SignedShort, Half::All>),
+    memory("ds_read_i16 ds_load_i16", Shape::Lds, lds, readNarrow<Narrow::SignedShort, Half::All>),
     memory("ds_read_u8_d16 ds_load_u8_d16", Shape::Lds, lds,
            readNarrow<Narrow::ZeroByte, Half::Low>),
     memory("ds_read_u8_d16_hi ds_load_u8_d16_hi", Shape::Lds, lds,
@@ -315,8 +311,7 @@ constexpr Instruction table[] = {
     memory("ds_write_b8 ds_store_b8", Shape::Lds, lds, writeNarrow<1, Half::Low>),
     memory("ds_write_b8_d16_hi ds_store_b8_d16_hi", Shape::Lds, lds, writeNarrow<1, Half::High>),
     memory("ds_write_b16 ds_store_b16", Shape::Lds, lds, writeNarrow<2, Half::Low>),
-    memory("ds_write_b16_d16_hi ds_store_b16_d16_hi", Shape::Lds, lds,
-           writeNarrow<2, Half::High>),
+    memory("ds_write_b16_d16_hi ds_store_b16_d16_hi", Shape::Lds, lds, writeNarrow<2, Half::High>),
     memory("ds_write2_b32 ds_store_2addr_b32", Shape::Lds, lds, writeTwo<1, 1>, 1),
     memory("ds_write2_b64 ds_store_2addr_b64", Shape::Lds, lds, writeTwo<2, 1>, 1),
     memory("ds_write2st64_b32 ds_store_2addr_stride64_b32", Shape::Lds, lds, writeTwo<1, 64>, 1),

@@ -11,8 +11,9 @@
 // l / M counts the blocks first, then the pieces of k. Results: with 4 rows a register, row
 // 4 * (l / M) + i % 4 + (256 / M) * (i / 4) of register i; see `resultRow`.
 //
-// Rounding: every product joins its sum by a fused multiply-add of the result's format, k ascending.
-// The hardware sums several k at once for the small formats; that model comes beside this one.
+// Rounding: every product joins its sum by a fused multiply-add of the result's format, k
+// ascending. The hardware sums several k at once for the small formats; that model comes beside
+// this one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,7 +92,8 @@ WAVETILE_INLINE void accumulate(const T *a, const T *b, T *c, unsigned depth) {
 }
 
 /// The row of C and D that register \p index of lane \p lane holds.
-template <unsigned M, typename T> WAVETILE_INLINE unsigned resultRow(unsigned lane, unsigned index) {
+template <unsigned M, typename T>
+WAVETILE_INLINE unsigned resultRow(unsigned lane, unsigned index) {
   if constexpr (sizeof(T) == 8)
     return M == 16 ? 4 * index + lane / 16 : lane / 16;
   if constexpr (M == 4)
@@ -243,8 +245,8 @@ const Record *multiplyDouble(Wave &wave, const Record *record) {
 
 /// The scale of a lane's elements: 2^(byte - 127), NaN for 255.
 double scaleOf(const Wave &wave, Operand operand, unsigned lane, unsigned byte) {
-  uint32_t word = operand.kind() == OperandKind::Scalar ? wave.read32(operand)
-                                                        : wave.row(operand)[lane];
+  uint32_t word =
+      operand.kind() == OperandKind::Scalar ? wave.read32(operand) : wave.row(operand)[lane];
   uint32_t code = word >> (8 * byte) & 0xff;
   return code == 255 ? __builtin_nan("") : powerOfTwo(static_cast<int>(code) - 127);
 }
@@ -257,9 +259,8 @@ WAVETILE_INLINE void gatherSmall(T *to, const uint32_t *row, unsigned format) {
       return Fp8O::value(rawElement<Fp8O>(row, 64, lane, i));
     });
   else
-    Matrices::gather(to, [&](unsigned lane, unsigned i) {
-      return smallElement(row, 64, lane, i, format);
-    });
+    Matrices::gather(
+        to, [&](unsigned lane, unsigned i) { return smallElement(row, 64, lane, i, format); });
 }
 
 template <unsigned M, unsigned K> const Record *multiplySmall(Wave &wave, const Record *record) {

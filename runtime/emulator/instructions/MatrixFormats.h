@@ -65,15 +65,14 @@ WAVETILE_INLINE uint32_t rawElement(const uint32_t *row, unsigned stride, unsign
 /// The formats that f8f6f4 instructions choose among, by their code in cbsz and blgp.
 enum Small : unsigned { Fp8 = 0, Bf8 = 1, Fp6 = 2, Bf6 = 3, Fp4 = 4 };
 
-constexpr unsigned bitsOf(unsigned format) {
-  return format <= Bf8 ? 8 : format <= Bf6 ? 6 : 4;
-}
+constexpr unsigned bitsOf(unsigned format) { return format <= Bf8 ? 8 : format <= Bf6 ? 6 : 4; }
 /// A value with `mantissaBits` bits of mantissa and no special codes.
 WAVETILE_INLINE float smallValue(uint32_t magnitude, bool negative, unsigned mantissaBits,
                                  int bias) {
   uint32_t exponent = magnitude >> mantissaBits, mantissa = magnitude & ((1u << mantissaBits) - 1);
   uint32_t significand = exponent == 0 ? mantissa : mantissa | 1u << mantissaBits;
-  int power = (exponent == 0 ? 1 : static_cast<int>(exponent)) - bias - static_cast<int>(mantissaBits);
+  int power =
+      (exponent == 0 ? 1 : static_cast<int>(exponent)) - bias - static_cast<int>(mantissaBits);
   float value = static_cast<float>(static_cast<double>(significand) * powerOfTwo(power));
   return negative ? -value : value;
 }

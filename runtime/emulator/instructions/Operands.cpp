@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Applied to copies of the source rows, in the order of the hardware: DPP or SDWA picks the value,
-// op_sel picks its half, abs and then neg change its sign. On the way out: omod, clamp, and the part
-// of the register that is written.
+// op_sel picks its half, abs and then neg change its sign. On the way out: omod, clamp, and the
+// part of the register that is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,7 +84,8 @@ const LaneMap &dppMap(uint32_t control, unsigned size) {
   return maps.of[size == 64][control];
 }
 
-/// Replaces `rows` rows by what DPP fetches, and takes the lanes that it switches off from `active`.
+/// Replaces `rows` rows by what DPP fetches, and takes the lanes that it switches off from
+/// `active`.
 void applyDpp(Wave &wave, const Record *record, const uint32_t *source, uint32_t *target,
               unsigned rows, uint64_t &active) {
   const unsigned size = wave.waveSize;
@@ -364,8 +365,7 @@ void finishResult(Wave &wave, const Record *record, const Signature &signature,
   unsigned rows = rowsOf(signature.result);
   for (unsigned i = 0; i < rows; ++i)
     for (unsigned lane = 0; lane < size; ++lane)
-      target[i * size + lane] =
-          blend(active[lane], row[i * size + lane], target[i * size + lane]);
+      target[i * size + lane] = blend(active[lane], row[i * size + lane], target[i * size + lane]);
 }
 
 } // namespace WAVETILE_HOST_ISA

@@ -22,8 +22,7 @@ namespace {
 constexpr Mode numberMode{false, true, false, false};
 
 /// Applies an operation on f16 values, held in f32, to both halves.
-template <typename Op, typename... Words>
-uint32_t WAVETILE_INLINE onHalves(Op op, Words... words) {
+template <typename Op, typename... Words> uint32_t WAVETILE_INLINE onHalves(Op op, Words... words) {
   uint32_t low = halfFrom(op(fromHalf(words)...));
   uint32_t high = halfFrom(op(fromHalf(words >> 16)...));
   return low | high << 16;
@@ -95,31 +94,29 @@ constexpr Instruction table[] = {
     vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
         "v_pk_fma_f16",
         [](uint32_t x, uint32_t y, uint32_t z) {
-          return onHalves(
-              [](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); }, x, y, z);
+          return onHalves([](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); },
+                          x, y, z);
         }),
     vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
         "v_pk_fmac_f16",
         [](uint32_t x, uint32_t y, uint32_t z) {
-          return onHalves(
-              [](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); }, x, y, z);
+          return onHalves([](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); },
+                          x, y, z);
         })
         .with(rowflag::accumulates),
     vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
         "v_pk_minimum3_f16",
         [](uint32_t x, uint32_t y, uint32_t z) {
           return onHalves(
-              [](float a, float b, float c) {
-                return extremum<false>(extremum<false>(a, b), c);
-              },
+              [](float a, float b, float c) { return extremum<false>(extremum<false>(a, b), c); },
               x, y, z);
         }),
     vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
         "v_pk_maximum3_f16",
         [](uint32_t x, uint32_t y, uint32_t z) {
           return onHalves(
-              [](float a, float b, float c) { return extremum<true>(extremum<true>(a, b), c); },
-              x, y, z);
+              [](float a, float b, float c) { return extremum<true>(extremum<true>(a, b), c); }, x,
+              y, z);
         }),
 
     // 16-bit integer pairs.
@@ -142,49 +139,45 @@ constexpr Instruction table[] = {
     PACKED_INTEGER_3("v_pk_mad_u16 v_pk_mad_i16", uint16_t, uint32_t(a) * b + c),
 
     // Dot products.
-    vector<F32(PackedF16, PackedF16, F32)>("v_dot2_f32_f16",
-                                           [](uint32_t a, uint32_t b, float c) {
-                                             return dotOfHalves(a, b, c);
-                                           }),
-    vector<F32(PackedF16, PackedF16, F32)>("v_dot2c_f32_f16 v_dot2acc_f32_f16",
-                                           [](uint32_t a, uint32_t b, float c) {
-                                             return dotOfHalves(a, b, c);
-                                           })
+    vector<F32(PackedF16, PackedF16, F32)>(
+        "v_dot2_f32_f16", [](uint32_t a, uint32_t b, float c) { return dotOfHalves(a, b, c); }),
+    vector<F32(PackedF16, PackedF16, F32)>(
+        "v_dot2c_f32_f16 v_dot2acc_f32_f16",
+        [](uint32_t a, uint32_t b, float c) { return dotOfHalves(a, b, c); })
         .with(rowflag::accumulates),
-    vector<F32(PackedBF16, PackedBF16, F32)>("v_dot2_f32_bf16",
-                                             [](uint32_t a, uint32_t b, float c) {
-                                               return dotOfBFloat16(a, b, c);
-                                             }),
-    vector<F32(PackedBF16, PackedBF16, F32)>("v_dot2c_f32_bf16",
-                                             [](uint32_t a, uint32_t b, float c) {
-                                               return dotOfBFloat16(a, b, c);
-                                             })
+    vector<F32(PackedBF16, PackedBF16, F32)>(
+        "v_dot2_f32_bf16", [](uint32_t a, uint32_t b, float c) { return dotOfBFloat16(a, b, c); }),
+    vector<F32(PackedBF16, PackedBF16, F32)>(
+        "v_dot2c_f32_bf16", [](uint32_t a, uint32_t b, float c) { return dotOfBFloat16(a, b, c); })
         .with(rowflag::accumulates),
     vector<BitsBF16(U32, U32, BitsBF16)>("v_dot2_bf16_bf16",
                                          [](uint32_t a, uint32_t b, uint16_t c) {
                                            return bfloat16From(
                                                dotOfBFloat16(a, b, fromBFloat16(c)));
                                          }),
-    vector<F16(U32, U32, F16)>("v_dot2_f16_f16", [](uint32_t a, uint32_t b, float c) {
-      return dotOfHalves(a, b, c);
-    }),
-    vector<I32(U32, U32, I32)>("v_dot4_i32_i8", [](uint32_t a, uint32_t b, int32_t c) {
-      return wrappingSum(byteDot<int8_t, int8_t>(a, b), c);
-    }),
-    vector<I32(U32, U32, I32)>("v_dot4c_i32_i8", [](uint32_t a, uint32_t b, int32_t c) {
-      return wrappingSum(byteDot<int8_t, int8_t>(a, b), c);
-    }).with(rowflag::accumulates),
-    vector<I32(U32, U32, I32)>("v_dot4_u32_u8", [](uint32_t a, uint32_t b, int32_t c) {
-      return wrappingSum(byteDot<uint8_t, uint8_t>(a, b), c);
-    }),
+    vector<F16(U32, U32, F16)>(
+        "v_dot2_f16_f16", [](uint32_t a, uint32_t b, float c) { return dotOfHalves(a, b, c); }),
+    vector<I32(U32, U32, I32)>("v_dot4_i32_i8",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return wrappingSum(byteDot<int8_t, int8_t>(a, b), c);
+                               }),
+    vector<I32(U32, U32, I32)>("v_dot4c_i32_i8",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return wrappingSum(byteDot<int8_t, int8_t>(a, b), c);
+                               })
+        .with(rowflag::accumulates),
+    vector<I32(U32, U32, I32)>("v_dot4_u32_u8",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return wrappingSum(byteDot<uint8_t, uint8_t>(a, b), c);
+                               }),
 
     // Any function of three bits.
     vector<U32(U32, U32, U32)>("v_bitop3_b32",
                                [](Lane lane, uint32_t a, uint32_t b, uint32_t c) {
                                  uint32_t result = 0;
                                  for (unsigned i = 0; i < 8; ++i) {
-                                   uint32_t term = (i & 4 ? a : ~a) & (i & 2 ? b : ~b) &
-                                                   (i & 1 ? c : ~c);
+                                   uint32_t term =
+                                       (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
                                    result |= lane.variant >> i & 1 ? term : 0;
                                  }
                                  return result;
@@ -194,8 +187,8 @@ constexpr Instruction table[] = {
                                [](Lane lane, uint16_t a, uint16_t b, uint16_t c) {
                                  uint32_t result = 0;
                                  for (unsigned i = 0; i < 8; ++i) {
-                                   uint32_t term = (i & 4 ? a : ~a) & (i & 2 ? b : ~b) &
-                                                   (i & 1 ? c : ~c);
+                                   uint32_t term =
+                                       (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
                                    result |= lane.variant >> i & 1 ? term : 0;
                                  }
                                  return static_cast<uint16_t>(result);

@@ -18,9 +18,7 @@ template <typename T> T WAVETILE_INLINE nonZero(Scc &scc, T result) {
   scc = result != 0;
   return result;
 }
-uint32_t WAVETILE_INLINE fieldMask(uint32_t width) {
-  return width >= 32 ? ~0u : (1u << width) - 1;
-}
+uint32_t WAVETILE_INLINE fieldMask(uint32_t width) { return width >= 32 ? ~0u : (1u << width) - 1; }
 uint32_t WAVETILE_INLINE bitField(uint32_t a, uint32_t control) {
   return a >> (control & 31) & fieldMask(control >> 16 & 0x7f);
 }
@@ -62,14 +60,13 @@ int32_t WAVETILE_INLINE signsBefore(uint32_t a) {
 }
 
 #define LOGIC(NAME_32, NAME_64, EXPRESSION)                                                        \
-  scalar<U32(U32, U32)>(                                                                           \
-      NAME_32, [](Scc &scc, uint32_t a, uint32_t b) { return nonZero<uint32_t>(scc, EXPRESSION); }), \
+  scalar<U32(U32, U32)>(NAME_32, [](Scc &scc, uint32_t a,                                          \
+                                    uint32_t b) { return nonZero<uint32_t>(scc, EXPRESSION); }),   \
       scalar<U64(U64, U64)>(NAME_64, [](Scc &scc, uint64_t a, uint64_t b) {                        \
         return nonZero<uint64_t>(scc, EXPRESSION);                                                 \
       })
 #define COMPARE(NAMES, TYPE, EXPRESSION)                                                           \
-  scalar<void(TYPE, TYPE)>(NAMES,                                                                  \
-                           [](Scc &scc, TYPE::Value a, TYPE::Value b) { scc = EXPRESSION; })
+  scalar<void(TYPE, TYPE)>(NAMES, [](Scc &scc, TYPE::Value a, TYPE::Value b) { scc = EXPRESSION; })
 #define COMPARE_K_UNSIGNED(NAME, EXPRESSION)                                                       \
   scalar<void(U32, U32)>(NAME, [](Scc &scc, uint32_t a, uint32_t k) {                              \
     uint32_t b = k & 0xffff;                                                                       \
@@ -133,33 +130,30 @@ constexpr Instruction table[] = {
     scalar<U32(U32, U32)>("s_mul_i32", [](uint32_t a, uint32_t b) { return a * b; }),
     scalar<U32(U32, U32)>("s_mulk_i32", [](uint32_t a, uint32_t b) { return a * b; })
         .with(rowflag::destinationIsSource),
-    scalar<U32(U32, U32)>("s_mul_hi_u32",
-                          [](uint32_t a, uint32_t b) {
-                            return static_cast<uint32_t>(uint64_t(a) * b >> 32);
+    scalar<U32(U32, U32)>(
+        "s_mul_hi_u32",
+        [](uint32_t a, uint32_t b) { return static_cast<uint32_t>(uint64_t(a) * b >> 32); }),
+    scalar<I32(I32, I32)>(
+        "s_mul_hi_i32",
+        [](int32_t a, int32_t b) { return static_cast<int32_t>(int64_t(a) * b >> 32); }),
+    scalar<U32(U32, U32)>("s_lshl1_add_u32", [](Scc &scc, uint32_t a,
+                                                uint32_t b) { return shiftedSum(scc, a, b, 1); }),
+    scalar<U32(U32, U32)>("s_lshl2_add_u32", [](Scc &scc, uint32_t a,
+                                                uint32_t b) { return shiftedSum(scc, a, b, 2); }),
+    scalar<U32(U32, U32)>("s_lshl3_add_u32", [](Scc &scc, uint32_t a,
+                                                uint32_t b) { return shiftedSum(scc, a, b, 3); }),
+    scalar<U32(U32, U32)>("s_lshl4_add_u32", [](Scc &scc, uint32_t a,
+                                                uint32_t b) { return shiftedSum(scc, a, b, 4); }),
+    scalar<U32(U32)>(
+        "s_abs_i32",
+        [](Scc &scc, uint32_t a) { return nonZero(scc, static_cast<int32_t>(a) < 0 ? 0 - a : a); }),
+    scalar<U32(U32, U32)>("s_absdiff_i32",
+                          [](Scc &scc, uint32_t a, uint32_t b) {
+                            uint32_t difference = a - b;
+                            return nonZero(scc, static_cast<int32_t>(difference) < 0
+                                                    ? 0 - difference
+                                                    : difference);
                           }),
-    scalar<I32(I32, I32)>("s_mul_hi_i32",
-                          [](int32_t a, int32_t b) {
-                            return static_cast<int32_t>(int64_t(a) * b >> 32);
-                          }),
-    scalar<U32(U32, U32)>("s_lshl1_add_u32", [](Scc &scc, uint32_t a, uint32_t b) {
-      return shiftedSum(scc, a, b, 1);
-    }),
-    scalar<U32(U32, U32)>("s_lshl2_add_u32", [](Scc &scc, uint32_t a, uint32_t b) {
-      return shiftedSum(scc, a, b, 2);
-    }),
-    scalar<U32(U32, U32)>("s_lshl3_add_u32", [](Scc &scc, uint32_t a, uint32_t b) {
-      return shiftedSum(scc, a, b, 3);
-    }),
-    scalar<U32(U32, U32)>("s_lshl4_add_u32", [](Scc &scc, uint32_t a, uint32_t b) {
-      return shiftedSum(scc, a, b, 4);
-    }),
-    scalar<U32(U32)>("s_abs_i32", [](Scc &scc, uint32_t a) {
-      return nonZero(scc, static_cast<int32_t>(a) < 0 ? 0 - a : a);
-    }),
-    scalar<U32(U32, U32)>("s_absdiff_i32", [](Scc &scc, uint32_t a, uint32_t b) {
-      uint32_t difference = a - b;
-      return nonZero(scc, static_cast<int32_t>(difference) < 0 ? 0 - difference : difference);
-    }),
     scalar<I32(I32, I32)>("s_min_i32",
                           [](Scc &scc, int32_t a, int32_t b) {
                             scc = a < b;
@@ -182,68 +176,63 @@ constexpr Instruction table[] = {
                           }),
 
     // Logic.
-    LOGIC("s_and_b32", "s_and_b64", a & b),
+    LOGIC("s_and_b32", "s_and_b64", a &b),
     LOGIC("s_or_b32", "s_or_b64", a | b),
     LOGIC("s_xor_b32", "s_xor_b64", a ^ b),
     LOGIC("s_andn2_b32 s_and_not1_b32", "s_andn2_b64 s_and_not1_b64", a & ~b),
     LOGIC("s_orn2_b32 s_or_not1_b32", "s_orn2_b64 s_or_not1_b64", a | ~b),
-    LOGIC("s_nand_b32", "s_nand_b64", ~(a & b)),
+    LOGIC("s_nand_b32", "s_nand_b64", ~(a &b)),
     LOGIC("s_nor_b32", "s_nor_b64", ~(a | b)),
     LOGIC("s_xnor_b32", "s_xnor_b64", ~(a ^ b)),
     scalar<U32(U32)>("s_not_b32", [](Scc &scc, uint32_t a) { return nonZero(scc, ~a); }),
     scalar<U64(U64)>("s_not_b64", [](Scc &scc, uint64_t a) { return nonZero(scc, ~a); }),
 
     // Shifts and bit fields.
-    scalar<U32(U32, U32)>("s_lshl_b32", [](Scc &scc, uint32_t a, uint32_t b) {
-      return nonZero(scc, a << (b & 31));
-    }),
-    scalar<U64(U64, U32)>("s_lshl_b64", [](Scc &scc, uint64_t a, uint32_t b) {
-      return nonZero(scc, a << (b & 63));
-    }),
-    scalar<U32(U32, U32)>("s_lshr_b32", [](Scc &scc, uint32_t a, uint32_t b) {
-      return nonZero(scc, a >> (b & 31));
-    }),
-    scalar<U64(U64, U32)>("s_lshr_b64", [](Scc &scc, uint64_t a, uint32_t b) {
-      return nonZero(scc, a >> (b & 63));
-    }),
-    scalar<I32(I32, U32)>("s_ashr_i32", [](Scc &scc, int32_t a, uint32_t b) {
-      return nonZero(scc, a >> (b & 31));
-    }),
-    scalar<I64(I64, U32)>("s_ashr_i64", [](Scc &scc, int64_t a, uint32_t b) {
-      return nonZero(scc, a >> (b & 63));
-    }),
-    scalar<U32(U32, U32)>("s_bfe_u32", [](Scc &scc, uint32_t a, uint32_t b) {
-      return nonZero(scc, bitField(a, b));
-    }),
-    scalar<I32(U32, U32)>("s_bfe_i32", [](Scc &scc, uint32_t a, uint32_t b) {
-      return nonZero(scc, signedBitField(a, b));
-    }),
-    scalar<U64(U64, U32)>("s_bfe_u64", [](Scc &scc, uint64_t a, uint32_t b) {
-      return nonZero(scc, bitField64(a, b));
-    }),
-    scalar<I64(U64, U32)>("s_bfe_i64", [](Scc &scc, uint64_t a, uint32_t b) {
-      return nonZero(scc, signedBitField64(a, b));
-    }),
-    scalar<U32(U32, U32)>("s_bfm_b32", [](uint32_t a, uint32_t b) {
-      return ((1u << (a & 31)) - 1) << (b & 31);
-    }),
-    scalar<U64(U32, U32)>("s_bfm_b64", [](uint32_t a, uint32_t b) {
-      return ((uint64_t(1) << (a & 63)) - 1) << (b & 63);
-    }),
+    scalar<U32(U32, U32)>(
+        "s_lshl_b32", [](Scc &scc, uint32_t a, uint32_t b) { return nonZero(scc, a << (b & 31)); }),
+    scalar<U64(U64, U32)>(
+        "s_lshl_b64", [](Scc &scc, uint64_t a, uint32_t b) { return nonZero(scc, a << (b & 63)); }),
+    scalar<U32(U32, U32)>(
+        "s_lshr_b32", [](Scc &scc, uint32_t a, uint32_t b) { return nonZero(scc, a >> (b & 31)); }),
+    scalar<U64(U64, U32)>(
+        "s_lshr_b64", [](Scc &scc, uint64_t a, uint32_t b) { return nonZero(scc, a >> (b & 63)); }),
+    scalar<I32(I32, U32)>(
+        "s_ashr_i32", [](Scc &scc, int32_t a, uint32_t b) { return nonZero(scc, a >> (b & 31)); }),
+    scalar<I64(I64, U32)>(
+        "s_ashr_i64", [](Scc &scc, int64_t a, uint32_t b) { return nonZero(scc, a >> (b & 63)); }),
+    scalar<U32(U32, U32)>(
+        "s_bfe_u32", [](Scc &scc, uint32_t a, uint32_t b) { return nonZero(scc, bitField(a, b)); }),
+    scalar<I32(U32, U32)>(
+        "s_bfe_i32",
+        [](Scc &scc, uint32_t a, uint32_t b) { return nonZero(scc, signedBitField(a, b)); }),
+    scalar<U64(U64, U32)>("s_bfe_u64", [](Scc &scc, uint64_t a,
+                                          uint32_t b) { return nonZero(scc, bitField64(a, b)); }),
+    scalar<I64(U64, U32)>(
+        "s_bfe_i64",
+        [](Scc &scc, uint64_t a, uint32_t b) { return nonZero(scc, signedBitField64(a, b)); }),
+    scalar<U32(U32, U32)>(
+        "s_bfm_b32", [](uint32_t a, uint32_t b) { return ((1u << (a & 31)) - 1) << (b & 31); }),
+    scalar<U64(U32, U32)>(
+        "s_bfm_b64",
+        [](uint32_t a, uint32_t b) { return ((uint64_t(1) << (a & 63)) - 1) << (b & 63); }),
     scalar<U32(U32)>("s_brev_b32", [](uint32_t a) { return __builtin_bitreverse32(a); }),
     scalar<U64(U64)>("s_brev_b64", [](uint64_t a) { return __builtin_bitreverse64(a); }),
-    scalar<U32(U32)>("s_bcnt1_i32_b32", [](Scc &scc, uint32_t a) {
-      return nonZero(scc, static_cast<uint32_t>(__builtin_popcount(a)));
-    }),
-    scalar<U32(U64)>("s_bcnt1_i32_b64", [](Scc &scc, uint64_t a) {
-      return nonZero(scc, static_cast<uint32_t>(__builtin_popcountll(a)));
-    }),
-    scalar<U32(U32)>("s_bcnt0_i32_b32", [](Scc &scc, uint32_t a) {
-      return nonZero(scc, static_cast<uint32_t>(__builtin_popcount(~a)));
-    }),
-    scalar<U32(U64)>("s_bcnt0_i32_b64", [](Scc &scc, uint64_t a) {
-      return nonZero(scc, static_cast<uint32_t>(__builtin_popcountll(~a)));
-    }),
+    scalar<U32(U32)>("s_bcnt1_i32_b32",
+                     [](Scc &scc, uint32_t a) {
+                       return nonZero(scc, static_cast<uint32_t>(__builtin_popcount(a)));
+                     }),
+    scalar<U32(U64)>("s_bcnt1_i32_b64",
+                     [](Scc &scc, uint64_t a) {
+                       return nonZero(scc, static_cast<uint32_t>(__builtin_popcountll(a)));
+                     }),
+    scalar<U32(U32)>("s_bcnt0_i32_b32",
+                     [](Scc &scc, uint32_t a) {
+                       return nonZero(scc, static_cast<uint32_t>(__builtin_popcount(~a)));
+                     }),
+    scalar<U32(U64)>("s_bcnt0_i32_b64",
+                     [](Scc &scc, uint64_t a) {
+                       return nonZero(scc, static_cast<uint32_t>(__builtin_popcountll(~a)));
+                     }),
     scalar<I32(U32)>("s_ff1_i32_b32 s_ctz_i32_b32",
                      [](uint32_t a) { return a == 0 ? -1 : __builtin_ctz(a); }),
     scalar<I32(U64)>("s_ff1_i32_b64 s_ctz_i32_b64",
@@ -258,26 +247,24 @@ constexpr Instruction table[] = {
     scalar<I32(U32)>("s_flbit_i32 s_cls_i32", [](uint32_t a) { return signsBefore(a); }),
     scalar<I32(U64)>("s_flbit_i32_i64 s_cls_i32_i64",
                      [](uint64_t a) {
-                       uint64_t flipped =
-                           a ^ static_cast<uint64_t>(static_cast<int64_t>(a) >> 63);
+                       uint64_t flipped = a ^ static_cast<uint64_t>(static_cast<int64_t>(a) >> 63);
                        return flipped == 0 ? -1 : __builtin_clzll(flipped);
                      }),
-    scalar<I32(U32)>("s_sext_i32_i8",
-                     [](uint32_t a) -> int32_t { return static_cast<int8_t>(a); }),
+    scalar<I32(U32)>("s_sext_i32_i8", [](uint32_t a) -> int32_t { return static_cast<int8_t>(a); }),
     scalar<I32(U32)>("s_sext_i32_i16",
                      [](uint32_t a) -> int32_t { return static_cast<int16_t>(a); }),
-    scalar<U32(U32, U32)>("s_bitset0_b32", [](uint32_t a, uint32_t old) {
-      return old & ~(1u << (a & 31));
-    }).with(rowflag::destinationIsSource),
-    scalar<U32(U32, U32)>("s_bitset1_b32", [](uint32_t a, uint32_t old) {
-      return old | 1u << (a & 31);
-    }).with(rowflag::destinationIsSource),
-    scalar<U64(U32, U64)>("s_bitset0_b64", [](uint32_t a, uint64_t old) {
-      return old & ~(uint64_t(1) << (a & 63));
-    }).with(rowflag::destinationIsSource),
-    scalar<U64(U32, U64)>("s_bitset1_b64", [](uint32_t a, uint64_t old) {
-      return old | uint64_t(1) << (a & 63);
-    }).with(rowflag::destinationIsSource),
+    scalar<U32(U32, U32)>("s_bitset0_b32",
+                          [](uint32_t a, uint32_t old) { return old & ~(1u << (a & 31)); })
+        .with(rowflag::destinationIsSource),
+    scalar<U32(U32, U32)>("s_bitset1_b32",
+                          [](uint32_t a, uint32_t old) { return old | 1u << (a & 31); })
+        .with(rowflag::destinationIsSource),
+    scalar<U64(U32, U64)>("s_bitset0_b64",
+                          [](uint32_t a, uint64_t old) { return old & ~(uint64_t(1) << (a & 63)); })
+        .with(rowflag::destinationIsSource),
+    scalar<U64(U32, U64)>("s_bitset1_b64",
+                          [](uint32_t a, uint64_t old) { return old | uint64_t(1) << (a & 63); })
+        .with(rowflag::destinationIsSource),
     scalar<U32(U32, U32)>("s_pack_ll_b32_b16",
                           [](uint32_t a, uint32_t b) { return (a & 0xffff) | b << 16; }),
     scalar<U32(U32, U32)>("s_pack_lh_b32_b16",
@@ -308,12 +295,10 @@ constexpr Instruction table[] = {
     COMPARE_K_UNSIGNED("s_cmpk_le_u32", a <= b),
     COMPARE("s_bitcmp0_b32", U32, (a >> (b & 31) & 1) == 0),
     COMPARE("s_bitcmp1_b32", U32, (a >> (b & 31) & 1) != 0),
-    scalar<void(U64, U32)>("s_bitcmp0_b64", [](Scc &scc, uint64_t a, uint32_t b) {
-      scc = (a >> (b & 63) & 1) == 0;
-    }),
-    scalar<void(U64, U32)>("s_bitcmp1_b64", [](Scc &scc, uint64_t a, uint32_t b) {
-      scc = (a >> (b & 63) & 1) != 0;
-    }),
+    scalar<void(U64, U32)>(
+        "s_bitcmp0_b64", [](Scc &scc, uint64_t a, uint32_t b) { scc = (a >> (b & 63) & 1) == 0; }),
+    scalar<void(U64, U32)>(
+        "s_bitcmp1_b64", [](Scc &scc, uint64_t a, uint32_t b) { scc = (a >> (b & 63) & 1) != 0; }),
 };
 
 } // namespace

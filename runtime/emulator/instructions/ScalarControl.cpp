@@ -173,8 +173,7 @@ const Record *getRegister(Wave &wave, const Record *record) {
 const Record *setRegister(Wave &wave, const Record *record) {
   HardwareField field(record->immediate);
   uint32_t value = wave.read32(record->sources[1]), mask = field.mask << field.offset;
-  return setMode(wave, record,
-                 (wave.mode.bits() & ~mask) | (value << field.offset & mask));
+  return setMode(wave, record, (wave.mode.bits() & ~mask) | (value << field.offset & mask));
 }
 const Record *setDenormalMode(Wave &wave, const Record *record) {
   return setMode(wave, record, (wave.mode.bits() & ~0xf0u) | (record->immediate & 15) << 4);
@@ -189,7 +188,8 @@ const Record *setRoundingMode(Wave &wave, const Record *record) {
 /// scalar offset.
 template <unsigned dwords> const Record *scalarLoad(Wave &wave, const Record *record) {
   uint64_t base = wave.scalar64(record->sources[0].index());
-  uint64_t address = base + static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
+  uint64_t address =
+      base + static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
   if (record->sources[1].kind() != OperandKind::None)
     address += wave.read32(record->sources[1]);
   if (address & 3)
@@ -206,8 +206,9 @@ template <unsigned dwords> const Record *scalarLoad(Wave &wave, const Record *re
 }
 template <unsigned bytes, bool isSigned>
 const Record *scalarLoadNarrow(Wave &wave, const Record *record) {
-  uint64_t address = wave.scalar64(record->sources[0].index()) +
-                     static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
+  uint64_t address =
+      wave.scalar64(record->sources[0].index()) +
+      static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
   if (record->sources[1].kind() != OperandKind::None)
     address += wave.read32(record->sources[1]);
   GlobalMemory &memory = *wave.workgroup->memory;
@@ -316,15 +317,14 @@ constexpr Instruction table[] = {
     SAVE_EXEC("s_nand_saveexec_b32", "s_nand_saveexec_b64", Nand),
     SAVE_EXEC("s_nor_saveexec_b32", "s_nor_saveexec_b64", Nor),
     SAVE_EXEC("s_xnor_saveexec_b32", "s_xnor_saveexec_b64", Xnor),
-    writingResult(special("s_andn1_wrexec_b64 s_and_not0_wrexec_b64", map64,
-                          saveExec<uint64_t, NotAnd>)),
-    writingResult(special("s_andn2_wrexec_b64 s_and_not1_wrexec_b64", map64,
-                          saveExec<uint64_t, AndNotExec>)),
+    writingResult(
+        special("s_andn1_wrexec_b64 s_and_not0_wrexec_b64", map64, saveExec<uint64_t, NotAnd>)),
+    writingResult(
+        special("s_andn2_wrexec_b64 s_and_not1_wrexec_b64", map64, saveExec<uint64_t, AndNotExec>)),
     writingResult(special("s_and_not0_wrexec_b32", map32, saveExec<uint32_t, NotAnd>)),
     writingResult(special("s_and_not1_wrexec_b32", map32, saveExec<uint32_t, AndNotExec>)),
 
-    special("s_getreg_b32", {Type::B32, {}, false}, getRegister)
-        .with(rowflag::hardwareRegister),
+    special("s_getreg_b32", {Type::B32, {}, false}, getRegister).with(rowflag::hardwareRegister),
     special("s_setreg_b32", {Type::None, {Type::B32}, false}, setRegister)
         .with(rowflag::hardwareRegister),
     special("s_setreg_imm32_b32", {Type::None, {}, false}, setRegister)

@@ -50,39 +50,46 @@ constexpr Instruction table[] = {
     scalar<U32(F32)>("s_cvt_f16_f32", [](float a) { return half(a); }),
     scalar<F32(H16)>("s_cvt_f32_f16", [](uint32_t a) { return fromHalf(a); }),
     scalar<F32(U32)>("s_cvt_hi_f32_f16", [](uint32_t a) { return fromHalf(a >> 16); }),
-    scalar<U32(F32, F32)>("s_cvt_pk_rtz_f16_f32",
-                          [](float a, float b) {
-                            return halfTowardZero(a) | uint32_t(halfTowardZero(b)) << 16;
+    scalar<U32(F32, F32)>(
+        "s_cvt_pk_rtz_f16_f32",
+        [](float a, float b) { return halfTowardZero(a) | uint32_t(halfTowardZero(b)) << 16; }),
+    scalar<H16(H16, H16)>(
+        "s_add_f16", [](uint32_t a, uint32_t b) { return half(add(fromHalf(a), fromHalf(b))); }),
+    scalar<H16(H16, H16)>(
+        "s_sub_f16",
+        [](uint32_t a, uint32_t b) { return half(subtract(fromHalf(a), fromHalf(b))); }),
+    scalar<H16(H16, H16)>(
+        "s_mul_f16",
+        [](uint32_t a, uint32_t b) { return half(multiply(fromHalf(a), fromHalf(b))); }),
+    scalar<H16(H16, H16)>("s_min_f16",
+                          [](uint32_t a, uint32_t b) {
+                            return half(minimumNumber(fromHalf(a), fromHalf(b), numberMode));
                           }),
-    scalar<H16(H16, H16)>("s_add_f16", [](uint32_t a, uint32_t b) {
-      return half(add(fromHalf(a), fromHalf(b)));
-    }),
-    scalar<H16(H16, H16)>("s_sub_f16", [](uint32_t a, uint32_t b) {
-      return half(subtract(fromHalf(a), fromHalf(b)));
-    }),
-    scalar<H16(H16, H16)>("s_mul_f16", [](uint32_t a, uint32_t b) {
-      return half(multiply(fromHalf(a), fromHalf(b)));
-    }),
-    scalar<H16(H16, H16)>("s_min_f16", [](uint32_t a, uint32_t b) {
-      return half(minimumNumber(fromHalf(a), fromHalf(b), numberMode));
-    }),
-    scalar<H16(H16, H16)>("s_max_f16", [](uint32_t a, uint32_t b) {
-      return half(maximumNumber(fromHalf(a), fromHalf(b), numberMode));
-    }),
+    scalar<H16(H16, H16)>("s_max_f16",
+                          [](uint32_t a, uint32_t b) {
+                            return half(maximumNumber(fromHalf(a), fromHalf(b), numberMode));
+                          }),
     scalar<H16(H16, H16, H16)>("s_fmac_f16",
                                [](uint32_t a, uint32_t b, uint32_t c) {
-                                 return half(halfFusedMultiplyAdd(fromHalf(a), fromHalf(b),
-                                                                  fromHalf(c)));
+                                 return half(
+                                     halfFusedMultiplyAdd(fromHalf(a), fromHalf(b), fromHalf(c)));
                                })
         .with(rowflag::destinationIsSource),
 
-    COMPARE("lt", a < b),     COMPARE("eq", a == b),
-    COMPARE("le", a <= b),    COMPARE("gt", a > b),
-    COMPARE("lg", a < b || a > b), COMPARE("ge", a >= b),
-    COMPARE("o", a == a && b == b), COMPARE("u", a != a || b != b),
-    COMPARE("nge", !(a >= b)), COMPARE("nlg", !(a < b || a > b)),
-    COMPARE("ngt", !(a > b)), COMPARE("nle", !(a <= b)),
-    COMPARE("neq", !(a == b)), COMPARE("nlt", !(a < b)),
+    COMPARE("lt", a < b),
+    COMPARE("eq", a == b),
+    COMPARE("le", a <= b),
+    COMPARE("gt", a > b),
+    COMPARE("lg", a<b || a> b),
+    COMPARE("ge", a >= b),
+    COMPARE("o", a == a && b == b),
+    COMPARE("u", a != a || b != b),
+    COMPARE("nge", !(a >= b)),
+    COMPARE("nlg", !(a < b || a > b)),
+    COMPARE("ngt", !(a > b)),
+    COMPARE("nle", !(a <= b)),
+    COMPARE("neq", !(a == b)),
+    COMPARE("nlt", !(a < b)),
 };
 
 } // namespace

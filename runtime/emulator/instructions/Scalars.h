@@ -59,8 +59,12 @@ using I64 = DoubleWord<int64_t, Type::I64>;
 struct Nothing {
   static constexpr Type type = Type::None;
 };
-template <typename R> struct RowOf { using T = R; };
-template <> struct RowOf<void> { using T = Nothing; };
+template <typename R> struct RowOf {
+  using T = R;
+};
+template <> struct RowOf<void> {
+  using T = Nothing;
+};
 
 template <typename Op, typename R, typename... S> struct ScalarHandler {
   template <size_t... I>

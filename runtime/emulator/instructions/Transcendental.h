@@ -101,9 +101,7 @@ WAVETILE_INLINE float log2Float(float x) {
   result = bitsOf(in) == 0x7f800000 ? in : result;
   return isNaN(x) ? quieted(x) : result;
 }
-WAVETILE_INLINE float reciprocal(float x) {
-  return resultOr(flushed(1.0f / flushed(x)), x);
-}
+WAVETILE_INLINE float reciprocal(float x) { return resultOr(flushed(1.0f / flushed(x)), x); }
 WAVETILE_INLINE float squareRoot(float x) {
   float in = flushed(x);
   return resultOr(__builtin_sqrtf(in), in);

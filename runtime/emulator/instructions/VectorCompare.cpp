@@ -37,9 +37,8 @@ uint32_t WAVETILE_INLINE classOfHalf(uint32_t x) {
 }
 
 #define COMPARISON(TYPE, CONDITION, SUFFIX, EXPRESSION)                                            \
-  vector<MaskBit(TYPE, TYPE)>(                                                                     \
-      "v_cmp_" CONDITION "_" SUFFIX,                                                               \
-      [](TYPE::Value a, TYPE::Value b) -> bool { return EXPRESSION; }),                            \
+  vector<MaskBit(TYPE, TYPE)>("v_cmp_" CONDITION "_" SUFFIX,                                       \
+                              [](TYPE::Value a, TYPE::Value b) -> bool { return EXPRESSION; }),    \
       vector<MaskBit(TYPE, TYPE)>("v_cmpx_" CONDITION "_" SUFFIX,                                  \
                                   [](TYPE::Value a, TYPE::Value b) -> bool { return EXPRESSION; }) \
           .with(rowflag::writesExec)
@@ -68,20 +67,24 @@ uint32_t WAVETILE_INLINE classOfHalf(uint32_t x) {
   vector<MaskBit(F32, U32)>(NAME "_class_f32",                                                     \
                             [](float a, uint32_t b) -> bool { return (classOf(a) & b) != 0; })     \
       .with(FLAGS),                                                                                \
-      vector<MaskBit(F64, U32)>(NAME "_class_f64",                                                 \
-                                [](double a, uint32_t b) -> bool { return (classOf(a) & b) != 0; }) \
+      vector<MaskBit(F64, U32)>(                                                                   \
+          NAME "_class_f64", [](double a, uint32_t b) -> bool { return (classOf(a) & b) != 0; })   \
           .with(FLAGS),                                                                            \
-      vector<MaskBit(BitsF16, U32)>(                                                               \
-          NAME "_class_f16",                                                                       \
-          [](uint16_t a, uint32_t b) -> bool { return (classOfHalf(a) & b) != 0; })                \
-          .with(FLAGS)
+      vector<MaskBit(BitsF16, U32)>(NAME "_class_f16", [](uint16_t a, uint32_t b) -> bool {        \
+        return (classOfHalf(a) & b) != 0;                                                          \
+      }).with(FLAGS)
 
 constexpr Instruction table[] = {
-    INTEGER_COMPARISONS(I32, "i32"), INTEGER_COMPARISONS(U32, "u32"),
-    INTEGER_COMPARISONS(I64, "i64"), INTEGER_COMPARISONS(U64, "u64"),
-    INTEGER_COMPARISONS(I16, "i16"), INTEGER_COMPARISONS(U16, "u16"),
-    FLOAT_COMPARISONS(F32, "f32"),   FLOAT_COMPARISONS(F64, "f64"),
-    FLOAT_COMPARISONS(F16, "f16"),   CLASS_COMPARISON("v_cmp", 0),
+    INTEGER_COMPARISONS(I32, "i32"),
+    INTEGER_COMPARISONS(U32, "u32"),
+    INTEGER_COMPARISONS(I64, "i64"),
+    INTEGER_COMPARISONS(U64, "u64"),
+    INTEGER_COMPARISONS(I16, "i16"),
+    INTEGER_COMPARISONS(U16, "u16"),
+    FLOAT_COMPARISONS(F32, "f32"),
+    FLOAT_COMPARISONS(F64, "f64"),
+    FLOAT_COMPARISONS(F16, "f16"),
+    CLASS_COMPARISON("v_cmp", 0),
     CLASS_COMPARISON("v_cmpx", rowflag::writesExec),
 };
 

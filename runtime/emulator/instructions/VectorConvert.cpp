@@ -13,9 +13,7 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-uint32_t WAVETILE_INLINE pair(uint32_t low, uint32_t high) {
-  return (low & 0xffff) | high << 16;
-}
+uint32_t WAVETILE_INLINE pair(uint32_t low, uint32_t high) { return (low & 0xffff) | high << 16; }
 int32_t WAVETILE_INLINE clamped(int32_t x, int32_t low, int32_t high) {
   return x < low ? low : x > high ? high : x;
 }
@@ -28,18 +26,15 @@ int32_t WAVETILE_INLINE normalised(float x, float largest, bool isSigned) {
 
 /// Conversions between f32 and a pair of 8-bit formats; the names are the same for both formats.
 #define FLOAT8_CONVERSIONS(NAME, FEATURE, FORMAT)                                                  \
-  vector<F32(U32)>("v_cvt_f32_" NAME FEATURE,                                                      \
-                   [](uint32_t a) { return fromFloat8<FORMAT>(a); }),                              \
+  vector<F32(U32)>("v_cvt_f32_" NAME FEATURE, [](uint32_t a) { return fromFloat8<FORMAT>(a); }),   \
       vector<PackedF32(U32)>("v_cvt_pk_f32_" NAME FEATURE,                                         \
                              [](uint32_t a) {                                                      \
-                               return FloatPair{fromFloat8<FORMAT>(a), fromFloat8<FORMAT>(a >> 8)}; \
+                               return FloatPair{fromFloat8<FORMAT>(a),                             \
+                                                fromFloat8<FORMAT>(a >> 8)};                       \
                              }),                                                                   \
-      vector<U16(F32, F32)>("v_cvt_pk_" NAME "_f32" FEATURE,                                       \
-                            [](float a, float b) {                                                 \
-                              return static_cast<uint16_t>(toFloat8<FORMAT>(a) |                   \
-                                                           toFloat8<FORMAT>(b) << 8);              \
-                            })                                                                     \
-          .with(rowflag::keepsHalf)
+      vector<U16(F32, F32)>("v_cvt_pk_" NAME "_f32" FEATURE, [](float a, float b) {                \
+        return static_cast<uint16_t>(toFloat8<FORMAT>(a) | toFloat8<FORMAT>(b) << 8);              \
+      }).with(rowflag::keepsHalf)
 
 constexpr Instruction table[] = {
     // Between f32 and integers.
@@ -98,19 +93,17 @@ constexpr Instruction table[] = {
                        return static_cast<uint16_t>(
                            clamped(saturatedInteger<int32_t>(a), 0, 65535));
                      }),
-    vector<U32(F32, F32)>("v_cvt_pkrtz_f16_f32 v_cvt_pk_rtz_f16_f32",
-                          [](float a, float b) {
-                            return pair(halfTowardZero(a), halfTowardZero(b));
-                          }),
+    vector<U32(F32, F32)>(
+        "v_cvt_pkrtz_f16_f32 v_cvt_pk_rtz_f16_f32",
+        [](float a, float b) { return pair(halfTowardZero(a), halfTowardZero(b)); }),
     vector<U32(F32, F32)>("v_cvt_pk_f16_f32",
                           [](float a, float b) { return pair(halfFrom(a), halfFrom(b)); }),
     vector<I32(I16)>("v_cvt_i32_i16", [](int16_t a) -> int32_t { return a; }),
     vector<U32(U16)>("v_cvt_u32_u16", [](uint16_t a) -> uint32_t { return a; }),
 
     // bf16.
-    vector<U32(F32, F32)>("v_cvt_pk_bf16_f32", [](float a, float b) {
-      return pair(bfloat16From(a), bfloat16From(b));
-    }),
+    vector<U32(F32, F32)>("v_cvt_pk_bf16_f32",
+                          [](float a, float b) { return pair(bfloat16From(a), bfloat16From(b)); }),
     vector<F32(BitsBF16)>("v_cvt_f32_bf16",
                           [](uint16_t a) {
                             float value = fromBFloat16(a);
@@ -123,10 +116,9 @@ constexpr Instruction table[] = {
                             return pair(uint32_t(clamped(a, -32768, 32767)),
                                         uint32_t(clamped(b, -32768, 32767)));
                           }),
-    vector<U32(U32, U32)>("v_cvt_pk_u16_u32",
-                          [](uint32_t a, uint32_t b) {
-                            return pair(a > 65535 ? 65535 : a, b > 65535 ? 65535 : b);
-                          }),
+    vector<U32(U32, U32)>(
+        "v_cvt_pk_u16_u32",
+        [](uint32_t a, uint32_t b) { return pair(a > 65535 ? 65535 : a, b > 65535 ? 65535 : b); }),
     vector<U32(F32, F32)>("v_cvt_pk_i16_f32",
                           [](float a, float b) {
                             return pair(
@@ -150,8 +142,8 @@ constexpr Instruction table[] = {
                           }),
     vector<U32(F32, U32, U32)>("v_cvt_pk_u8_f32",
                                [](float a, uint32_t b, uint32_t c) {
-                                 uint32_t byte = uint32_t(
-                                     clamped(saturatedInteger<int32_t>(__builtin_rintf(a)), 0, 255));
+                                 uint32_t byte = uint32_t(clamped(
+                                     saturatedInteger<int32_t>(__builtin_rintf(a)), 0, 255));
                                  uint32_t shift = 8 * (b & 3);
                                  return (c & ~(0xffu << shift)) | byte << shift;
                                }),

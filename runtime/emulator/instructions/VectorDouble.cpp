@@ -40,12 +40,10 @@ constexpr Instruction table[] = {
     vector<F64(F64, F64)>("v_mul_f64", [](double a, double b) { return multiply(a, b); }),
     vector<F64(F64, F64, F64)>("v_fma_f64", fused),
     vector<F64(F64, F64, F64)>("v_fmac_f64", fused).with(rowflag::accumulates),
-    vector<F64(F64, F64)>("v_min_f64", [](Lane lane, double a, double b) {
-      return minimumNumber(a, b, lane.mode);
-    }),
-    vector<F64(F64, F64)>("v_max_f64", [](Lane lane, double a, double b) {
-      return maximumNumber(a, b, lane.mode);
-    }),
+    vector<F64(F64, F64)>(
+        "v_min_f64", [](Lane lane, double a, double b) { return minimumNumber(a, b, lane.mode); }),
+    vector<F64(F64, F64)>(
+        "v_max_f64", [](Lane lane, double a, double b) { return maximumNumber(a, b, lane.mode); }),
     vector<F64(F64)>("v_floor_f64", [](double a) { return resultOr(__builtin_floor(a), a); }),
     vector<F64(F64)>("v_ceil_f64", [](double a) { return resultOr(__builtin_ceil(a), a); }),
     vector<F64(F64)>("v_trunc_f64", [](double a) { return resultOr(__builtin_trunc(a), a); }),

@@ -50,13 +50,9 @@ constexpr auto product = [](float a, float b) { return multiply(a, b); };
 constexpr auto plainFused = [](float a, float b, float c) { return __builtin_fmaf(a, b, c); };
 constexpr auto fused = [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); };
 constexpr auto plainMinimum = [](float a, float b) { return pick<false>(a, b); };
-constexpr auto minimum = [](Lane lane, float a, float b) {
-  return minimumNumber(a, b, lane.mode);
-};
+constexpr auto minimum = [](Lane lane, float a, float b) { return minimumNumber(a, b, lane.mode); };
 constexpr auto plainMaximum = [](float a, float b) { return pick<true>(a, b); };
-constexpr auto maximum = [](Lane lane, float a, float b) {
-  return maximumNumber(a, b, lane.mode);
-};
+constexpr auto maximum = [](Lane lane, float a, float b) { return maximumNumber(a, b, lane.mode); };
 
 using Unary = F32(F32);
 using Binary = F32(F32, F32);
@@ -72,8 +68,7 @@ constexpr Instruction table[] = {
     vector<Binary>("v_mul_legacy_f32 v_mul_dx9_zero_f32",
                    [](float a, float b) { return legacyProduct(a, b); }),
     arithmetic<ResultIsNumber, Ternary>("v_fma_f32", plainFused, fused),
-    arithmetic<ResultIsNumber, Ternary>("v_fmac_f32", plainFused, fused)
-        .with(rowflag::accumulates),
+    arithmetic<ResultIsNumber, Ternary>("v_fmac_f32", plainFused, fused).with(rowflag::accumulates),
     arithmetic<ResultIsNumber, Ternary>("v_fmaak_f32", plainFused, fused)
         .with(rowflag::literalThird),
     arithmetic<ResultIsNumber, Ternary>("v_fmamk_f32", plainFused, fused)
@@ -92,15 +87,16 @@ constexpr Instruction table[] = {
         [](Lane lane, float a, float b, float c) {
           return maximumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
         }),
-    vector<Ternary>("v_med3_f32", [](Lane lane, float a, float b, float c) {
-      return medianOfThree(a, b, c, lane.mode);
-    }),
-    vector<Ternary>("v_maxmin_f32", [](Lane lane, float a, float b, float c) {
-      return minimumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
-    }),
-    vector<Ternary>("v_minmax_f32", [](Lane lane, float a, float b, float c) {
-      return maximumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
-    }),
+    vector<Ternary>("v_med3_f32", [](Lane lane, float a, float b,
+                                     float c) { return medianOfThree(a, b, c, lane.mode); }),
+    vector<Ternary>("v_maxmin_f32",
+                    [](Lane lane, float a, float b, float c) {
+                      return minimumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
+                    }),
+    vector<Ternary>("v_minmax_f32",
+                    [](Lane lane, float a, float b, float c) {
+                      return maximumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
+                    }),
     arithmetic<OperandsAreNumbers, Ternary>(
         "v_minimum3_f32",
         [](float a, float b, float c) { return pick<false>(pick<false>(a, b), c); },

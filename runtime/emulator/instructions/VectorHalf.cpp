@@ -52,36 +52,39 @@ constexpr Instruction table[] = {
     vector<F16(F16, F16, F16)>("v_fmac_f16", fused).with(rowflag::accumulates),
     vector<F16(F16, F16, F16)>("v_fmaak_f16", fused).with(rowflag::literalThird),
     vector<F16(F16, F16, F16)>("v_fmamk_f16", fused).with(rowflag::literalSecond),
-    vector<F16(Mixed, Mixed, Mixed)>("v_fma_mixlo_f16",
-                                     [](float a, float b, float c) {
-                                       return fusedMultiplyAdd(a, b, c);
-                                     })
+    vector<F16(Mixed, Mixed, Mixed)>(
+        "v_fma_mixlo_f16", [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); })
         .with(rowflag::keepsHalf),
-    vector<F16(Mixed, Mixed, Mixed)>("v_fma_mixhi_f16",
-                                     [](float a, float b, float c) {
-                                       return fusedMultiplyAdd(a, b, c);
-                                     })
+    vector<F16(Mixed, Mixed, Mixed)>(
+        "v_fma_mixhi_f16", [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); })
         .with(rowflag::keepsHalf | rowflag::writesHigh),
 
     vector<F16(F16, F16)>("v_min_f16",
                           [](float a, float b) { return minimumNumber(a, b, numberMode); }),
     vector<F16(F16, F16)>("v_max_f16",
                           [](float a, float b) { return maximumNumber(a, b, numberMode); }),
-    vector<F16(F16, F16, F16)>("v_min3_f16", [](float a, float b, float c) {
-      return minimumNumber(minimumNumber(a, b, numberMode), c, numberMode);
-    }),
-    vector<F16(F16, F16, F16)>("v_max3_f16", [](float a, float b, float c) {
-      return maximumNumber(maximumNumber(a, b, numberMode), c, numberMode);
-    }),
-    vector<F16(F16, F16, F16)>("v_med3_f16", [](float a, float b, float c) {
-      return medianOfThree(a, b, c, numberMode);
-    }),
-    vector<F16(F16, F16, F16)>("v_maxmin_f16", [](float a, float b, float c) {
-      return minimumNumber(maximumNumber(a, b, numberMode), c, numberMode);
-    }),
-    vector<F16(F16, F16, F16)>("v_minmax_f16", [](float a, float b, float c) {
-      return maximumNumber(minimumNumber(a, b, numberMode), c, numberMode);
-    }),
+    vector<F16(F16, F16, F16)>("v_min3_f16",
+                               [](float a, float b, float c) {
+                                 return minimumNumber(minimumNumber(a, b, numberMode), c,
+                                                      numberMode);
+                               }),
+    vector<F16(F16, F16, F16)>("v_max3_f16",
+                               [](float a, float b, float c) {
+                                 return maximumNumber(maximumNumber(a, b, numberMode), c,
+                                                      numberMode);
+                               }),
+    vector<F16(F16, F16, F16)>(
+        "v_med3_f16", [](float a, float b, float c) { return medianOfThree(a, b, c, numberMode); }),
+    vector<F16(F16, F16, F16)>("v_maxmin_f16",
+                               [](float a, float b, float c) {
+                                 return minimumNumber(maximumNumber(a, b, numberMode), c,
+                                                      numberMode);
+                               }),
+    vector<F16(F16, F16, F16)>("v_minmax_f16",
+                               [](float a, float b, float c) {
+                                 return maximumNumber(minimumNumber(a, b, numberMode), c,
+                                                      numberMode);
+                               }),
     vector<F16(F16)>("v_floor_f16", [](float a) { return resultOr(__builtin_floorf(a), a); }),
     vector<F16(F16)>("v_ceil_f16", [](float a) { return resultOr(__builtin_ceilf(a), a); }),
     vector<F16(F16)>("v_trunc_f16", [](float a) { return resultOr(__builtin_truncf(a), a); }),
@@ -92,19 +95,16 @@ constexpr Instruction table[] = {
                             int n = b < -60 ? -60 : b > 60 ? 60 : b;
                             return resultOr(a * static_cast<float>(powerOfTwo(n)), a);
                           }),
-    vector<F16(F16)>("v_rcp_f16", [](float a) { return resultOr(1.0f / a, a); })
-        .as(transcendental),
+    vector<F16(F16)>("v_rcp_f16", [](float a) { return resultOr(1.0f / a, a); }).as(transcendental),
     vector<F16(F16)>("v_rsq_f16", [](float a) { return reciprocalSquareRoot(a); })
         .as(transcendental),
     vector<F16(F16)>("v_sqrt_f16", [](float a) { return squareRoot(a); }).as(transcendental),
     vector<F16(F16)>("v_exp_f16", [](float a) { return exp2Float(a); }).as(transcendental),
     vector<F16(F16)>("v_log_f16", [](float a) { return log2Float(a); }).as(transcendental),
     vector<F16(F16)>("v_sin_f16", [](float a) { return sineOfTurns(a, 0.0); }).as(transcendental),
-    vector<F16(F16)>("v_cos_f16", [](float a) { return sineOfTurns(a, 0.25); })
-        .as(transcendental),
-    vector<F16(F16, F16, F16)>("v_div_fixup_f16", [](float a, float b, float c) {
-      return divisionFixupHalf(a, b, c);
-    }),
+    vector<F16(F16)>("v_cos_f16", [](float a) { return sineOfTurns(a, 0.25); }).as(transcendental),
+    vector<F16(F16, F16, F16)>(
+        "v_div_fixup_f16", [](float a, float b, float c) { return divisionFixupHalf(a, b, c); }),
 };
 
 } // namespace

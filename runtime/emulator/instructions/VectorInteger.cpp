@@ -75,12 +75,12 @@ template <typename T> T WAVETILE_INLINE median(T a, T b, T c) {
 }
 uint32_t WAVETILE_INLINE sumOfByteDifferences(uint32_t a, uint32_t b, uint32_t sum) {
   for (unsigned i = 0; i < 4; ++i) {
-    int32_t difference = static_cast<int32_t>(a >> 8 * i & 0xff) - static_cast<int32_t>(b >> 8 * i & 0xff);
+    int32_t difference =
+        static_cast<int32_t>(a >> 8 * i & 0xff) - static_cast<int32_t>(b >> 8 * i & 0xff);
     sum += static_cast<uint32_t>(difference < 0 ? -difference : difference);
   }
   return sum;
 }
-
 
 using CarryU32 = WithMask<U32>;
 using Carry = WithMask<uint32_t>;
@@ -131,32 +131,26 @@ constexpr Instruction table[] = {
                                           uint64_t sum = uint64_t(a) + b + c;
                                           return Carry{uint32_t(sum), sum >> 32 != 0};
                                         }),
-    vector<CarryU32(U32, U32, MaskBit)>("v_subb_co_u32 v_sub_co_ci_u32",
-                                        [](uint32_t a, uint32_t b, bool c) {
-                                          return Carry{a - b - c, uint64_t(b) + c > a};
-                                        }),
-    vector<CarryU32(U32, U32, MaskBit)>("v_subbrev_co_u32 v_subrev_co_ci_u32",
-                                        [](uint32_t a, uint32_t b, bool c) {
-                                          return Carry{b - a - c, uint64_t(a) + c > b};
-                                        }),
+    vector<CarryU32(U32, U32, MaskBit)>(
+        "v_subb_co_u32 v_sub_co_ci_u32",
+        [](uint32_t a, uint32_t b, bool c) { return Carry{a - b - c, uint64_t(b) + c > a}; }),
+    vector<CarryU32(U32, U32, MaskBit)>(
+        "v_subbrev_co_u32 v_subrev_co_ci_u32",
+        [](uint32_t a, uint32_t b, bool c) { return Carry{b - a - c, uint64_t(a) + c > b}; }),
     vector<U32(U32, U32, U32)>("v_add3_u32",
                                [](uint32_t a, uint32_t b, uint32_t c) { return a + b + c; }),
-    vector<U32(U32, U32, U32)>("v_lshl_add_u32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return (a << (b & 31)) + c;
-    }),
-    vector<U64(U64, U32, U64)>("v_lshl_add_u64", [](uint64_t a, uint32_t b, uint64_t c) {
-      return (a << (b & 7)) + c;
-    }),
-    vector<U32(U32, U32, U32)>("v_add_lshl_u32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return (a + b) << (c & 31);
-    }),
+    vector<U32(U32, U32, U32)>(
+        "v_lshl_add_u32", [](uint32_t a, uint32_t b, uint32_t c) { return (a << (b & 31)) + c; }),
+    vector<U64(U64, U32, U64)>(
+        "v_lshl_add_u64", [](uint64_t a, uint32_t b, uint64_t c) { return (a << (b & 7)) + c; }),
+    vector<U32(U32, U32, U32)>(
+        "v_add_lshl_u32", [](uint32_t a, uint32_t b, uint32_t c) { return (a + b) << (c & 31); }),
     vector<U32(U32, U32, U32)>("v_xad_u32",
                                [](uint32_t a, uint32_t b, uint32_t c) { return (a ^ b) + c; }),
 
     // Multiplication.
     vector<U32(U32, U32)>("v_mul_lo_u32", [](uint32_t a, uint32_t b) { return a * b; }),
-    vector<U32(U32, U32)>("v_mul_hi_u32",
-                          [](uint32_t a, uint32_t b) { return highProduct(a, b); }),
+    vector<U32(U32, U32)>("v_mul_hi_u32", [](uint32_t a, uint32_t b) { return highProduct(a, b); }),
     vector<I32(I32, I32)>("v_mul_hi_i32", [](int32_t a, int32_t b) { return highProduct(a, b); }),
     vector<U32(U32, U32)>("v_mul_u32_u24",
                           [](uint32_t a, uint32_t b) { return low24(a) * low24(b); }),
@@ -165,37 +159,38 @@ constexpr Instruction table[] = {
                             return static_cast<int32_t>(static_cast<uint32_t>(signedLow24(a)) *
                                                         static_cast<uint32_t>(signedLow24(b)));
                           }),
-    vector<U32(U32, U32)>("v_mul_hi_u32_u24", [](uint32_t a, uint32_t b) {
-      return highProduct(low24(a), low24(b));
-    }),
-    vector<I32(I32, I32)>("v_mul_hi_i32_i24", [](int32_t a, int32_t b) {
-      return highProduct(signedLow24(a), signedLow24(b));
-    }),
-    vector<U32(U32, U32, U32)>("v_mad_u32_u24", [](uint32_t a, uint32_t b, uint32_t c) {
-      return low24(a) * low24(b) + c;
-    }),
-    vector<I32(I32, I32, I32)>("v_mad_i32_i24", [](int32_t a, int32_t b, int32_t c) {
-      return static_cast<int32_t>(static_cast<uint32_t>(signedLow24(a)) *
-                                      static_cast<uint32_t>(signedLow24(b)) +
-                                  static_cast<uint32_t>(c));
-    }),
+    vector<U32(U32, U32)>("v_mul_hi_u32_u24",
+                          [](uint32_t a, uint32_t b) { return highProduct(low24(a), low24(b)); }),
+    vector<I32(I32, I32)>(
+        "v_mul_hi_i32_i24",
+        [](int32_t a, int32_t b) { return highProduct(signedLow24(a), signedLow24(b)); }),
+    vector<U32(U32, U32, U32)>("v_mad_u32_u24", [](uint32_t a, uint32_t b,
+                                                   uint32_t c) { return low24(a) * low24(b) + c; }),
+    vector<I32(I32, I32, I32)>("v_mad_i32_i24",
+                               [](int32_t a, int32_t b, int32_t c) {
+                                 return static_cast<int32_t>(
+                                     static_cast<uint32_t>(signedLow24(a)) *
+                                         static_cast<uint32_t>(signedLow24(b)) +
+                                     static_cast<uint32_t>(c));
+                               }),
     vector<WithMask<U64>(U32, U32, U64)>("v_mad_u64_u32",
                                          [](uint32_t a, uint32_t b, uint64_t c) {
                                            uint64_t product = uint64_t(a) * b;
                                            return WithMask<uint64_t>{product + c,
                                                                      product + c < product};
                                          }),
-    vector<WithMask<I64>(I32, I32, I64)>(
-        "v_mad_i64_i32",
-        [](int32_t a, int32_t b, int64_t c) {
-          uint64_t product = static_cast<uint64_t>(int64_t(a) * b);
-          uint64_t sum = product + static_cast<uint64_t>(c);
-          // The carry out of bit 63 of the sign-extended sum.
-          bool carry = (((product & static_cast<uint64_t>(c)) |
-                         ((product | static_cast<uint64_t>(c)) & ~sum)) >>
-                        63) != 0;
-          return WithMask<int64_t>{static_cast<int64_t>(sum), carry};
-        }),
+    vector<WithMask<I64>(I32, I32, I64)>("v_mad_i64_i32",
+                                         [](int32_t a, int32_t b, int64_t c) {
+                                           uint64_t product = static_cast<uint64_t>(int64_t(a) * b);
+                                           uint64_t sum = product + static_cast<uint64_t>(c);
+                                           // The carry out of bit 63 of the sign-extended sum.
+                                           bool carry =
+                                               (((product & static_cast<uint64_t>(c)) |
+                                                 ((product | static_cast<uint64_t>(c)) & ~sum)) >>
+                                                63) != 0;
+                                           return WithMask<int64_t>{static_cast<int64_t>(sum),
+                                                                    carry};
+                                         }),
 
     // Bits.
     vector<U32(U32, U32)>("v_and_b32", [](uint32_t a, uint32_t b) { return a & b; }),
@@ -209,40 +204,38 @@ constexpr Instruction table[] = {
                                [](uint32_t a, uint32_t b, uint32_t c) { return a | b | c; }),
     vector<U32(U32, U32, U32)>("v_xor3_b32",
                                [](uint32_t a, uint32_t b, uint32_t c) { return a ^ b ^ c; }),
-    vector<U32(U32, U32, U32)>("v_lshl_or_b32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return (a << (b & 31)) | c;
-    }),
-    vector<U32(U32, U32, U32)>("v_bfi_b32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return (a & b) | (~a & c);
-    }),
-    vector<U32(U32, U32, U32)>("v_bfe_u32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return bitField(a, b, c);
-    }),
-    vector<I32(U32, U32, U32)>("v_bfe_i32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return signedBitField(a, b, c);
-    }),
-    vector<U32(U32, U32)>("v_bfm_b32", [](uint32_t a, uint32_t b) {
-      return ((1u << (a & 31)) - 1) << (b & 31);
-    }),
+    vector<U32(U32, U32, U32)>(
+        "v_lshl_or_b32", [](uint32_t a, uint32_t b, uint32_t c) { return (a << (b & 31)) | c; }),
+    vector<U32(U32, U32, U32)>(
+        "v_bfi_b32", [](uint32_t a, uint32_t b, uint32_t c) { return (a & b) | (~a & c); }),
+    vector<U32(U32, U32, U32)>(
+        "v_bfe_u32", [](uint32_t a, uint32_t b, uint32_t c) { return bitField(a, b, c); }),
+    vector<I32(U32, U32, U32)>(
+        "v_bfe_i32", [](uint32_t a, uint32_t b, uint32_t c) { return signedBitField(a, b, c); }),
+    vector<U32(U32, U32)>(
+        "v_bfm_b32", [](uint32_t a, uint32_t b) { return ((1u << (a & 31)) - 1) << (b & 31); }),
     vector<U32(U32)>("v_bfrev_b32", [](uint32_t a) { return reversed(a); }),
     vector<U32(U32)>("v_ffbh_u32 v_clz_i32_u32", [](uint32_t a) { return leadingZeros(a); }),
     vector<U32(U32)>("v_ffbh_i32 v_cls_i32", [](uint32_t a) { return leadingSigns(a); }),
     vector<U32(U32)>("v_ffbl_b32 v_ctz_i32_b32", [](uint32_t a) { return trailingZeros(a); }),
-    vector<U32(U32, U32)>("v_bcnt_u32_b32", [](uint32_t a, uint32_t b) {
-      return static_cast<uint32_t>(__builtin_popcount(a)) + b;
-    }),
-    vector<U32(U32, U32, U32)>("v_alignbit_b32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return static_cast<uint32_t>((static_cast<uint64_t>(a) << 32 | b) >> (c & 31));
-    }),
-    vector<U32(U32, U32, U32)>("v_alignbyte_b32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return static_cast<uint32_t>((static_cast<uint64_t>(a) << 32 | b) >> (8 * (c & 3)));
-    }),
-    vector<U32(U32, U32, U32)>("v_perm_b32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return permute(a, b, c);
-    }),
-    vector<U32(U32, U32, U32)>("v_sad_u8", [](uint32_t a, uint32_t b, uint32_t c) {
-      return sumOfByteDifferences(a, b, c);
-    }),
+    vector<U32(U32, U32)>(
+        "v_bcnt_u32_b32",
+        [](uint32_t a, uint32_t b) { return static_cast<uint32_t>(__builtin_popcount(a)) + b; }),
+    vector<U32(U32, U32, U32)>("v_alignbit_b32",
+                               [](uint32_t a, uint32_t b, uint32_t c) {
+                                 return static_cast<uint32_t>(
+                                     (static_cast<uint64_t>(a) << 32 | b) >> (c & 31));
+                               }),
+    vector<U32(U32, U32, U32)>("v_alignbyte_b32",
+                               [](uint32_t a, uint32_t b, uint32_t c) {
+                                 return static_cast<uint32_t>(
+                                     (static_cast<uint64_t>(a) << 32 | b) >> (8 * (c & 3)));
+                               }),
+    vector<U32(U32, U32, U32)>("v_perm_b32",
+                               [](uint32_t a, uint32_t b, uint32_t c) { return permute(a, b, c); }),
+    vector<U32(U32, U32, U32)>(
+        "v_sad_u8",
+        [](uint32_t a, uint32_t b, uint32_t c) { return sumOfByteDifferences(a, b, c); }),
 
     // Shifts.
     vector<U32(U32, U32)>("v_lshlrev_b32", [](uint32_t a, uint32_t b) { return b << (a & 31); }),
@@ -257,36 +250,26 @@ constexpr Instruction table[] = {
     vector<I32(I32, I32)>("v_max_i32", [](int32_t a, int32_t b) { return larger(a, b); }),
     vector<U32(U32, U32)>("v_min_u32", [](uint32_t a, uint32_t b) { return smaller(a, b); }),
     vector<U32(U32, U32)>("v_max_u32", [](uint32_t a, uint32_t b) { return larger(a, b); }),
-    vector<I32(I32, I32, I32)>("v_min3_i32", [](int32_t a, int32_t b, int32_t c) {
-      return smaller(smaller(a, b), c);
-    }),
-    vector<I32(I32, I32, I32)>("v_max3_i32", [](int32_t a, int32_t b, int32_t c) {
-      return larger(larger(a, b), c);
-    }),
-    vector<U32(U32, U32, U32)>("v_min3_u32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return smaller(smaller(a, b), c);
-    }),
-    vector<U32(U32, U32, U32)>("v_max3_u32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return larger(larger(a, b), c);
-    }),
-    vector<I32(I32, I32, I32)>("v_maxmin_i32", [](int32_t a, int32_t b, int32_t c) {
-      return smaller(larger(a, b), c);
-    }),
-    vector<I32(I32, I32, I32)>("v_minmax_i32", [](int32_t a, int32_t b, int32_t c) {
-      return larger(smaller(a, b), c);
-    }),
-    vector<U32(U32, U32, U32)>("v_maxmin_u32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return smaller(larger(a, b), c);
-    }),
-    vector<U32(U32, U32, U32)>("v_minmax_u32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return larger(smaller(a, b), c);
-    }),
-    vector<I32(I32, I32, I32)>("v_med3_i32", [](int32_t a, int32_t b, int32_t c) {
-      return median(a, b, c);
-    }),
-    vector<U32(U32, U32, U32)>("v_med3_u32", [](uint32_t a, uint32_t b, uint32_t c) {
-      return median(a, b, c);
-    }),
+    vector<I32(I32, I32, I32)>(
+        "v_min3_i32", [](int32_t a, int32_t b, int32_t c) { return smaller(smaller(a, b), c); }),
+    vector<I32(I32, I32, I32)>(
+        "v_max3_i32", [](int32_t a, int32_t b, int32_t c) { return larger(larger(a, b), c); }),
+    vector<U32(U32, U32, U32)>(
+        "v_min3_u32", [](uint32_t a, uint32_t b, uint32_t c) { return smaller(smaller(a, b), c); }),
+    vector<U32(U32, U32, U32)>(
+        "v_max3_u32", [](uint32_t a, uint32_t b, uint32_t c) { return larger(larger(a, b), c); }),
+    vector<I32(I32, I32, I32)>(
+        "v_maxmin_i32", [](int32_t a, int32_t b, int32_t c) { return smaller(larger(a, b), c); }),
+    vector<I32(I32, I32, I32)>(
+        "v_minmax_i32", [](int32_t a, int32_t b, int32_t c) { return larger(smaller(a, b), c); }),
+    vector<U32(U32, U32, U32)>("v_maxmin_u32", [](uint32_t a, uint32_t b,
+                                                  uint32_t c) { return smaller(larger(a, b), c); }),
+    vector<U32(U32, U32, U32)>("v_minmax_u32", [](uint32_t a, uint32_t b,
+                                                  uint32_t c) { return larger(smaller(a, b), c); }),
+    vector<I32(I32, I32, I32)>("v_med3_i32",
+                               [](int32_t a, int32_t b, int32_t c) { return median(a, b, c); }),
+    vector<U32(U32, U32, U32)>("v_med3_u32",
+                               [](uint32_t a, uint32_t b, uint32_t c) { return median(a, b, c); }),
 
     // 16-bit integers.
     vector<U16(U16, U16)>("v_add_u16 v_add_nc_u16",
@@ -304,32 +287,30 @@ constexpr Instruction table[] = {
                             uint32_t sum = uint32_t(a) + b;
                             return static_cast<uint16_t>(sum > 65535 ? 65535 : sum);
                           }),
-    vector<U16(U16, U16)>("v_sub_u16@clamp v_sub_nc_u16@clamp",
-                          [](uint16_t a, uint16_t b) {
-                            return static_cast<uint16_t>(a < b ? 0 : a - b);
-                          }),
+    vector<U16(U16, U16)>(
+        "v_sub_u16@clamp v_sub_nc_u16@clamp",
+        [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(a < b ? 0 : a - b); }),
     vector<I16(I16, I16)>("v_add_i16@clamp v_add_nc_i16@clamp",
                           [](int16_t a, int16_t b) { return saturated16(a + b); }),
     vector<I16(I16, I16)>("v_sub_i16@clamp v_sub_nc_i16@clamp",
                           [](int16_t a, int16_t b) { return saturated16(a - b); }),
-    vector<U16(U16, U16)>("v_mul_lo_u16", [](uint16_t a, uint16_t b) {
-      return static_cast<uint16_t>(uint32_t(a) * b);
-    }),
+    vector<U16(U16, U16)>(
+        "v_mul_lo_u16",
+        [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(uint32_t(a) * b); }),
     vector<U16(U16, U16, U16)>("v_mad_u16 v_mad_legacy_u16",
                                [](uint16_t a, uint16_t b, uint16_t c) {
                                  return static_cast<uint16_t>(uint32_t(a) * b + c);
                                }),
-    vector<I16(I16, I16, I16)>("v_mad_i16 v_mad_legacy_i16",
-                               [](int16_t a, int16_t b, int16_t c) {
-                                 return static_cast<int16_t>(int32_t(a) * b + c);
+    vector<I16(I16, I16, I16)>(
+        "v_mad_i16 v_mad_legacy_i16",
+        [](int16_t a, int16_t b, int16_t c) { return static_cast<int16_t>(int32_t(a) * b + c); }),
+    vector<U32(U16, U16, U32)>(
+        "v_mad_u32_u16", [](uint16_t a, uint16_t b, uint32_t c) { return uint32_t(a) * b + c; }),
+    vector<I32(I16, I16, I32)>("v_mad_i32_i16",
+                               [](int16_t a, int16_t b, int32_t c) {
+                                 return static_cast<int32_t>(static_cast<uint32_t>(int32_t(a) * b) +
+                                                             static_cast<uint32_t>(c));
                                }),
-    vector<U32(U16, U16, U32)>("v_mad_u32_u16", [](uint16_t a, uint16_t b, uint32_t c) {
-      return uint32_t(a) * b + c;
-    }),
-    vector<I32(I16, I16, I32)>("v_mad_i32_i16", [](int16_t a, int16_t b, int32_t c) {
-      return static_cast<int32_t>(static_cast<uint32_t>(int32_t(a) * b) +
-                                  static_cast<uint32_t>(c));
-    }),
     vector<U16(U16, U16)>("v_and_b16",
                           [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(a & b); }),
     vector<U16(U16, U16)>("v_or_b16",
@@ -337,50 +318,44 @@ constexpr Instruction table[] = {
     vector<U16(U16, U16)>("v_xor_b16",
                           [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(a ^ b); }),
     vector<U16(U16)>("v_not_b16", [](uint16_t a) { return static_cast<uint16_t>(~a); }),
-    vector<U16(U16, U16)>("v_lshlrev_b16", [](uint16_t a, uint16_t b) {
-      return static_cast<uint16_t>(uint32_t(b) << (a & 15));
-    }),
-    vector<U16(U16, U16)>("v_lshrrev_b16", [](uint16_t a, uint16_t b) {
-      return static_cast<uint16_t>(b >> (a & 15));
-    }),
-    vector<I16(U16, I16)>("v_ashrrev_i16", [](uint16_t a, int16_t b) {
-      return static_cast<int16_t>(b >> (a & 15));
-    }),
+    vector<U16(U16, U16)>(
+        "v_lshlrev_b16",
+        [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(uint32_t(b) << (a & 15)); }),
+    vector<U16(U16, U16)>(
+        "v_lshrrev_b16",
+        [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(b >> (a & 15)); }),
+    vector<I16(U16, I16)>(
+        "v_ashrrev_i16", [](uint16_t a, int16_t b) { return static_cast<int16_t>(b >> (a & 15)); }),
     vector<I16(I16, I16)>("v_min_i16", [](int16_t a, int16_t b) { return smaller(a, b); }),
     vector<I16(I16, I16)>("v_max_i16", [](int16_t a, int16_t b) { return larger(a, b); }),
     vector<U16(U16, U16)>("v_min_u16", [](uint16_t a, uint16_t b) { return smaller(a, b); }),
     vector<U16(U16, U16)>("v_max_u16", [](uint16_t a, uint16_t b) { return larger(a, b); }),
-    vector<I16(I16, I16, I16)>("v_min3_i16", [](int16_t a, int16_t b, int16_t c) {
-      return smaller(smaller(a, b), c);
-    }),
-    vector<I16(I16, I16, I16)>("v_max3_i16", [](int16_t a, int16_t b, int16_t c) {
-      return larger(larger(a, b), c);
-    }),
-    vector<U16(U16, U16, U16)>("v_min3_u16", [](uint16_t a, uint16_t b, uint16_t c) {
-      return smaller(smaller(a, b), c);
-    }),
-    vector<U16(U16, U16, U16)>("v_max3_u16", [](uint16_t a, uint16_t b, uint16_t c) {
-      return larger(larger(a, b), c);
-    }),
-    vector<I16(I16, I16, I16)>("v_med3_i16", [](int16_t a, int16_t b, int16_t c) {
-      return median(a, b, c);
-    }),
-    vector<U16(U16, U16, U16)>("v_med3_u16", [](uint16_t a, uint16_t b, uint16_t c) {
-      return median(a, b, c);
-    }),
-    vector<U32(U16, U16)>("v_pack_b32_f16", [](uint16_t a, uint16_t b) {
-      return uint32_t(a) | uint32_t(b) << 16;
-    }),
+    vector<I16(I16, I16, I16)>(
+        "v_min3_i16", [](int16_t a, int16_t b, int16_t c) { return smaller(smaller(a, b), c); }),
+    vector<I16(I16, I16, I16)>(
+        "v_max3_i16", [](int16_t a, int16_t b, int16_t c) { return larger(larger(a, b), c); }),
+    vector<U16(U16, U16, U16)>(
+        "v_min3_u16", [](uint16_t a, uint16_t b, uint16_t c) { return smaller(smaller(a, b), c); }),
+    vector<U16(U16, U16, U16)>(
+        "v_max3_u16", [](uint16_t a, uint16_t b, uint16_t c) { return larger(larger(a, b), c); }),
+    vector<I16(I16, I16, I16)>("v_med3_i16",
+                               [](int16_t a, int16_t b, int16_t c) { return median(a, b, c); }),
+    vector<U16(U16, U16, U16)>("v_med3_u16",
+                               [](uint16_t a, uint16_t b, uint16_t c) { return median(a, b, c); }),
+    vector<U32(U16, U16)>("v_pack_b32_f16",
+                          [](uint16_t a, uint16_t b) { return uint32_t(a) | uint32_t(b) << 16; }),
 
     // Lane numbers.
-    vector<U32(U32, U32)>("v_mbcnt_lo_u32_b32", [](Lane lane, uint32_t a, uint32_t b) {
-      uint32_t below = lane.index >= 32 ? ~0u : (1u << (lane.index & 31)) - 1;
-      return static_cast<uint32_t>(__builtin_popcount(a & below)) + b;
-    }),
-    vector<U32(U32, U32)>("v_mbcnt_hi_u32_b32", [](Lane lane, uint32_t a, uint32_t b) {
-      uint32_t below = lane.index < 32 ? 0 : (1u << (lane.index & 31)) - 1;
-      return static_cast<uint32_t>(__builtin_popcount(a & below)) + b;
-    }),
+    vector<U32(U32, U32)>("v_mbcnt_lo_u32_b32",
+                          [](Lane lane, uint32_t a, uint32_t b) {
+                            uint32_t below = lane.index >= 32 ? ~0u : (1u << (lane.index & 31)) - 1;
+                            return static_cast<uint32_t>(__builtin_popcount(a & below)) + b;
+                          }),
+    vector<U32(U32, U32)>("v_mbcnt_hi_u32_b32",
+                          [](Lane lane, uint32_t a, uint32_t b) {
+                            uint32_t below = lane.index < 32 ? 0 : (1u << (lane.index & 31)) - 1;
+                            return static_cast<uint32_t>(__builtin_popcount(a & below)) + b;
+                          }),
 };
 
 } // namespace

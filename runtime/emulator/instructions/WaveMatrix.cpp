@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// D = A B + C, 16 x 16 x 16, by the 32 lanes of a wave. Lane l and lane l + 16 hold the same row of A
-// and column of B, all 16 values of k; the first one's are read. Results: row 2 * i + l / 16 in
+// D = A B + C, 16 x 16 x 16, by the 32 lanes of a wave. Lane l and lane l + 16 hold the same row of
+// A and column of B, all 16 values of k; the first one's are read. Results: row 2 * i + l / 16 in
 // register i, column l % 16. EXEC is not looked at.
 //
 //===----------------------------------------------------------------------===//
