@@ -13,10 +13,6 @@
 
 namespace wavetile::device {
 
-static uint32_t bits(uint32_t word, unsigned high, unsigned low) {
-  return word >> low & ((1u << (high - low + 1)) - 1);
-}
-
 const char *OperandDecoder::decodeMatrix(const Instruction &row, const EncodedInstruction &code,
                                          Record &record) {
   uint32_t low = code.words[0], high = code.words[1];

@@ -15,9 +15,6 @@
 
 namespace wavetile::device {
 
-static uint32_t bits(uint32_t word, unsigned high, unsigned low) {
-  return word >> low & ((high - low == 31) ? ~0u : (1u << (high - low + 1)) - 1);
-}
 static int32_t signExtend(uint32_t value, unsigned width) {
   return static_cast<int32_t>(value << (32 - width)) >> (32 - width);
 }

@@ -13,10 +13,6 @@
 
 namespace wavetile::device {
 
-static uint32_t bits(uint32_t word, unsigned high, unsigned low) {
-  return word >> low & ((1u << (high - low + 1)) - 1);
-}
-
 namespace {
 /// Encodings of src0 that announce a second word.
 constexpr uint32_t sdwaWord = 249, dppWord = 250, dpp8Word = 233, dpp8FetchWord = 234;

@@ -52,6 +52,11 @@ private:
   uint32_t *aligned = nullptr;
 };
 
+/// Bits \p high to \p low of an encoding.
+constexpr uint32_t bits(uint32_t word, unsigned high, unsigned low) {
+  return static_cast<uint32_t>(word >> low & ((uint64_t(2) << (high - low)) - 1));
+}
+
 /// One instruction as it stands in memory.
 struct EncodedInstruction {
   uint32_t words[5] = {};

@@ -203,19 +203,6 @@ template <unsigned bytes, Half half> const Record *storePart(Wave &wave, const R
   return record + 1;
 }
 
-/// Whether the addresses of the lanes in range are multiples of \p alignment.
-bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, uint32_t bytes,
-             uint32_t alignment) {
-  for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
-    int lane = __builtin_ctzll(mask);
-    if (lanes.address[lane] % alignment == 0)
-      continue;
-    fail(wave, record, FaultKind::Misaligned, lane, lanes.address[lane], bytes, true);
-    return false;
-  }
-  return true;
-}
-
 /// Loads to LDS. Lane l's bytes go to M0 + instruction offset + bytes * l; out of range: zeros.
 template <unsigned bytes, Narrow narrow> const Record *loadToLds(Wave &wave, const Record *record) {
   BufferLanes lanes;

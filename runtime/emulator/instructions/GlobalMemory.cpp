@@ -126,22 +126,10 @@ template <unsigned bytes, Half half> const Record *storePart(Wave &wave, const R
   return record + 1;
 }
 
-/// Whether all active lanes' addresses are multiples of the word's size, as atomics need.
-bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, uint32_t bytes) {
-  for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
-    int lane = __builtin_ctzll(mask);
-    if (lanes.address[lane] % bytes == 0)
-      continue;
-    fail(wave, record, FaultKind::Misaligned, lane, lanes.address[lane], bytes, true);
-    return false;
-  }
-  return true;
-}
-
 template <typename Op, typename T> const Record *atomic(Wave &wave, const Record *record) {
   LaneAddresses lanes;
   if (!laneAddresses(wave, record, sizeof(T), true, lanes) ||
-      !aligned(wave, record, lanes, sizeof(T)))
+      !aligned(wave, record, lanes, sizeof(T), sizeof(T)))
     return nullptr;
   const unsigned stride = wave.waveSize;
   const uint32_t *data = wave.row(record->sources[1]);
@@ -165,7 +153,7 @@ template <typename Op, typename T> const Record *atomic(Wave &wave, const Record
 template <typename T> const Record *atomicCompareAndSwap(Wave &wave, const Record *record) {
   LaneAddresses lanes;
   if (!laneAddresses(wave, record, sizeof(T), true, lanes) ||
-      !aligned(wave, record, lanes, sizeof(T)))
+      !aligned(wave, record, lanes, sizeof(T), sizeof(T)))
     return nullptr;
   const unsigned stride = wave.waveSize;
   const uint32_t *data = wave.row(record->sources[1]);
@@ -194,7 +182,7 @@ template <typename T> const Record *atomicCompareAndSwap(Wave &wave, const Recor
 template <unsigned bytes, Narrow narrow> const Record *loadToLds(Wave &wave, const Record *record) {
   LaneAddresses lanes;
   if (!laneAddresses(wave, record, bytes, false, lanes) ||
-      !aligned(wave, record, lanes, bytes < 4 ? bytes : 4))
+      !aligned(wave, record, lanes, bytes, bytes < 4 ? bytes : 4))
     return nullptr;
   uint32_t base = wave.scalars[scalar::M0] + record->immediate;
   constexpr uint32_t step = bytes < 4 ? 4 : bytes;

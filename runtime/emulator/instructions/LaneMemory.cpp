@@ -25,5 +25,17 @@ bool eachLaneAccessible(Wave &wave, const Record *record, const LaneAddresses &l
   return true;
 }
 
+bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, uint32_t bytes,
+             uint32_t alignment) {
+  for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
+    int lane = __builtin_ctzll(mask);
+    if (lanes.address[lane] % alignment == 0)
+      continue;
+    fail(wave, record, FaultKind::Misaligned, lane, lanes.address[lane], bytes, true);
+    return false;
+  }
+  return true;
+}
+
 } // namespace WAVETILE_HOST_ISA
 } // namespace wavetile::device

@@ -65,6 +65,11 @@ WAVETILE_INLINE bool accessible(Wave &wave, const Record *record, const LaneAddr
          eachLaneAccessible(wave, record, lanes, bytes, isStore);
 }
 
+/// Whether all active lanes' addresses are multiples of \p alignment, as atomics and loads to LDS
+/// need. If not, the wave has its fault.
+bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, uint32_t bytes,
+             uint32_t alignment);
+
 WAVETILE_INLINE void countBytes(const Wave &wave, const LaneAddresses &lanes, uint32_t bytes,
                                 bool isStore) {
   uint64_t total = static_cast<uint64_t>(__builtin_popcountll(lanes.active)) * bytes;
