@@ -1,4 +1,4 @@
-// Softmax with a running maximum and a sum that is rescaled when it grows.
+// Softmax of columns `first` to `last`, with a running maximum and a sum that is rescaled when it grows.
 !wide = tensor<?x?xf32, #tile.dims<[rows, part]>>
 !narrow = tensor<?x?xf16, #tile.dims<[rows, part]>>
 !row = tensor<?xf32, #tile.dims<[rows]>>
@@ -6,7 +6,8 @@
 
 tile.kernel @online_softmax(%x: !tile.pointer<f16> {tile.name = "x"},
                             %out: !tile.pointer<f16> {tile.name = "out"},
-                            %m: index {tile.name = "m"}, %n: index {tile.name = "n"}) {
+                            %m: index {tile.name = "m"}, %n: index {tile.name = "n"},
+                            %first: index {tile.name = "first"}, %last: index {tile.name = "last"}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %xv = tile.view %x sizes(%m, %n) strides(%n, %c1) : !tile.pointer<f16> -> !tile.view<2 x f16>
@@ -17,7 +18,7 @@ tile.kernel @online_softmax(%x: !tile.pointer<f16> {tile.name = "x"},
     %zero = arith.constant 0.0 : f32
     %lowests = tile.full %lowest : f32 -> !row
     %zeros = tile.full %zero : f32 -> !row
-    %max, %sum = tile.for (%c0) to (%n) dim "part" carries(%lowests, %zeros) : !row, !row {
+    %max, %sum = tile.for (%first) to (%last) dim "part" carries(%lowests, %zeros) : !row, !row {
     ^bb0(%begin: index, %extent: index, %before: !row, %acc: !row):
       %a = tile.load %xv[%row, %begin] dims [0, 1] extents(%rows, %extent) : !tile.view<2 x f16> -> !narrow
       %v = arith.extf %a : !narrow to !wide
@@ -34,7 +35,7 @@ tile.kernel @online_softmax(%x: !tile.pointer<f16> {tile.name = "x"},
       %next = arith.addf %scaled, %s : !row
       tile.yield %now, %next : !row, !row
     }
-    tile.for (%c0) to (%n) dim "part" {
+    tile.for (%first) to (%last) dim "part" {
     ^bb0(%begin: index, %extent: index):
       %a = tile.load %xv[%row, %begin] dims [0, 1] extents(%rows, %extent) : !tile.view<2 x f16> -> !narrow
       %v = arith.extf %a : !narrow to !wide

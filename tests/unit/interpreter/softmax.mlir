@@ -1,4 +1,4 @@
-// Softmax of each row; rows are `stride` elements apart.
+// Softmax of rows `first` to `last`; rows are `stride` elements apart.
 !narrow = tensor<?x?xbf16, #tile.dims<[rows, cols]>>
 !row = tensor<?xf32, #tile.dims<[rows]>>
 !column = tensor<?x1xf32, #tile.dims<[rows, _]>>
@@ -9,12 +9,13 @@
 tile.kernel @softmax(%x: !tile.pointer<bf16> {tile.name = "x"},
                      %out: !tile.pointer<bf16> {tile.name = "out"},
                      %m: index {tile.name = "m"}, %n: index {tile.name = "n"},
+                     %first: index {tile.name = "first"}, %last: index {tile.name = "last"},
                      %stride: index {tile.name = "stride"}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %xv = tile.view %x sizes(%m, %n) strides(%stride, %c1) : !tile.pointer<bf16> -> !tile.view<2 x bf16>
   %ov = tile.view %out sizes(%m, %n) strides(%n, %c1) : !tile.pointer<bf16> -> !tile.view<2 x bf16>
-  tile.parallel (%c0) to (%m) dims ["rows"] {
+  tile.parallel (%first) to (%last) dims ["rows"] {
   ^bb0(%row: index, %rows: index):
     %a = tile.load %xv[%row, %c0] dims [0, 1] extents(%rows, %n) : !tile.view<2 x bf16> -> !narrow
     %v = arith.extf %a : !narrow to !tile
