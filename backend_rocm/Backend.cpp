@@ -28,6 +28,8 @@ public:
                                [](const rocm::Target &target) { return target.name(); });
   }
 
+  llvm::StringRef defaultTargetName() const override { return rocm::defaultTargetName(); }
+
   llvm::Expected<const TargetInfo *> target(llvm::StringRef name) const override {
     llvm::Expected<const rocm::Target &> found = rocm::findTarget(name);
     if (!found)

@@ -506,6 +506,8 @@ llvm::ArrayRef<Target> wavetile::rocm::targets() {
   return table;
 }
 
+llvm::StringRef wavetile::rocm::defaultTargetName() { return "gfx950"; }
+
 llvm::Expected<const Target &> wavetile::rocm::findTarget(llvm::StringRef name) {
   for (const Target &target : targets())
     if (target.name() == name)

@@ -115,6 +115,9 @@ private:
   TargetRow row;
 };
 
+/// The row that tools take if none is named.
+llvm::StringRef defaultTargetName();
+
 /// Every target, in the order of the table.
 llvm::ArrayRef<Target> targets();
 

@@ -69,6 +69,9 @@ public:
   virtual llvm::StringRef name() const = 0;
   virtual llvm::SmallVector<llvm::StringRef> targetNames() const = 0;
 
+  /// The target that tools take if none is named.
+  virtual llvm::StringRef defaultTargetName() const = 0;
+
   /// The table row of a target, or an error that lists the targets there are.
   virtual llvm::Expected<const TargetInfo *> target(llvm::StringRef name) const = 0;
 

@@ -34,6 +34,9 @@ public:
   /// The backend that knows `target`, or an error that lists every target.
   llvm::Expected<const Backend *> find(llvm::StringRef target) const;
 
+  /// The target that tools take if none is named: that of the first backend.
+  llvm::StringRef defaultTargetName() const { return backends.front()->defaultTargetName(); }
+
 private:
   std::vector<std::unique_ptr<Backend>> backends;
 };

@@ -25,8 +25,9 @@ enum class Form { Tile, Bound, Final, LLVM, ISA, Object, Plan, Config, Times };
 static cl::opt<std::string> inputName(cl::Positional, cl::desc("<tile module>"), cl::init("-"));
 static cl::opt<std::string> outputName("o", cl::desc("Output file (default: stdout)"),
                                        cl::init("-"));
-static cl::opt<std::string> targetName("target", cl::desc("The GPU to compile for"),
-                                       cl::init("gfx950"));
+static cl::opt<std::string>
+    targetName("target", cl::desc("The GPU to compile for"),
+               cl::init(BackendRegistry::builtin().defaultTargetName().str()));
 static cl::opt<std::string> configText("config",
                                        cl::desc("Config entries, such as rows=4,waves=4; what is "
                                                 "missing is chosen"));

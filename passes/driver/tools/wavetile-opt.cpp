@@ -22,9 +22,9 @@
 
 using namespace wavetile;
 
-static llvm::cl::opt<std::string> targetName("target",
-                                             llvm::cl::desc("The GPU that passes ask about"),
-                                             llvm::cl::init("gfx950"));
+static llvm::cl::opt<std::string>
+    targetName("target", llvm::cl::desc("The GPU that passes ask about"),
+               llvm::cl::init(BackendRegistry::builtin().defaultTargetName().str()));
 
 /// The target on the command line. Passes are built before main() could report.
 static const TargetInfo &commandLineTarget() {
