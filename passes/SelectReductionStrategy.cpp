@@ -29,6 +29,7 @@
 
 #include "ir/Tile.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/bit.h"
 
 namespace wavetile {
@@ -195,6 +196,32 @@ LogicalResult StrategySelector::run(ParallelOp loop) {
   return success();
 }
 
+/// Every '<dim>.strategy' and '<dim>.blocks' of the Config says something of this kernel. Names that
+/// are no dimension at all are left to tile-bind-config.
+static LogicalResult checkKeysApply(KernelOp kernel, const Config &config) {
+  llvm::StringMap<bool> isRow;
+  for (ParallelOp loop : kernel.getOps<ParallelOp>())
+    for (const auto &[name, dim] : getNamedDims(loop))
+      isRow[name] |= dim.kind == NamedDim::Kind::Row;
+
+  for (const auto &[key, value] : config.entries()) {
+    auto [dim, suffix] = StringRef(key).rsplit('.');
+    auto found = isRow.find(dim);
+    if (found == isRow.end() || (suffix != "strategy" && suffix != "blocks"))
+      continue;
+    if (!found->second)
+      return kernel.emitOpError() << "has a loop over '" << dim << "', so that the Config's '" << key
+                                  << "' does not apply; only rows, such as x[i, :], have strategies";
+    std::string strategy = config.string((dim + ".strategy").str()).value_or("resident");
+    if (suffix == "blocks" && strategy != "grid")
+      return kernel.emitOpError() << "does not share rows of '" << dim
+                                  << "' between blocks, so that the Config's '" << key
+                                  << "' does not apply; remove it or set " << dim
+                                  << ".strategy=grid";
+  }
+  return success();
+}
+
 namespace {
 struct SelectReductionStrategy
     : wavetile::impl::SelectReductionStrategyBase<SelectReductionStrategy> {
@@ -213,10 +240,13 @@ struct SelectReductionStrategy
       return signalPassFailure();
     }
     StrategySelector selector(*config, target);
-    for (KernelOp kernel : module.getOps<KernelOp>())
+    for (KernelOp kernel : module.getOps<KernelOp>()) {
+      if (failed(checkKeysApply(kernel, *config)))
+        return signalPassFailure();
       for (ParallelOp loop : llvm::make_early_inc_range(kernel.getOps<ParallelOp>()))
         if (failed(selector.run(loop)))
           return signalPassFailure();
+    }
   }
 
 private:

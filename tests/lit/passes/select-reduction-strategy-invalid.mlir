@@ -115,3 +115,51 @@ tile.kernel @no_blocks(%x: !tile.pointer<f32> {tile.binding = 0 : i64}, %n: inde
   tile.return
 }
 }
+
+// -----
+
+// 'k' is walked by a loop of the kernel.
+module attributes {tile.config = {rows = 1 : i64, k = 64 : i64, k.strategy = "looped", waves = 1 : i64}} {
+// expected-error @below {{has a loop over 'k', so that the Config's 'k.strategy' does not apply; only rows, such as x[i, :], have strategies}}
+tile.kernel @loop(%n: index {tile.binding = 0 : i64}) {
+  %c0 = arith.constant 0 : index
+  tile.parallel (%c0) to (%n) dims ["rows"] {
+  ^bb0(%row: index, %rows: index):
+    tile.for (%c0) to (%n) dim "k" {
+    ^bb0(%begin: index, %extent: index):
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+module attributes {tile.config = {rows = 1 : i64, rows.blocks = 4 : i64, waves = 1 : i64}} {
+// expected-error @below {{has a loop over 'rows', so that the Config's 'rows.blocks' does not apply}}
+tile.kernel @parallel(%n: index {tile.binding = 0 : i64}) {
+  %c0 = arith.constant 0 : index
+  tile.parallel (%c0) to (%n) dims ["rows"] {
+  ^bb0(%row: index, %rows: index):
+  }
+  tile.return
+}
+}
+
+// -----
+
+// No strategy is named: rows are resident.
+module attributes {tile.config = {rows = 1 : i64, cols = 1024 : i64, cols.blocks = 4 : i64, waves = 1 : i64}} {
+// expected-error @below {{does not share rows of 'cols' between blocks, so that the Config's 'cols.blocks' does not apply; remove it or set cols.strategy=grid}}
+tile.kernel @resident(%x: !tile.pointer<f32> {tile.binding = 0 : i64}, %n: index {tile.binding = 0 : i64}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %v = tile.view %x sizes(%n) strides(%c1) : !tile.pointer<f32> -> !tile.view<1 x f32>
+  tile.parallel (%c0) to (%c1) dims ["rows"] {
+  ^bb0(%row: index, %rows: index):
+    %a = tile.load %v[%c0] dims [0] extents(%n) : !tile.view<1 x f32> -> tensor<?xf32, #tile.dims<[cols]>>
+    tile.store %a, %v[%c0] dims [0] extents(%n) : tensor<?xf32, #tile.dims<[cols]>>, !tile.view<1 x f32>
+  }
+  tile.return
+}
+}

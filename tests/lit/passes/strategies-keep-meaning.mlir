@@ -13,9 +13,9 @@
 // RUN: sed -e 's/STRATEGY/looped/' -e 's/SIZE/32/' %s | wavetile-opt --tile-pipeline --tile-interpret="seed=4" | grep " = \[" > %t.short
 // RUN: diff %t.expected %t.short
 
-// RUN: sed -e 's/STRATEGY/grid/' -e 's/SIZE/8/' %s | wavetile-opt --tile-pipeline --tile-interpret="seed=5" | grep " = \[" > %t.grid
+// RUN: sed -e 's/"STRATEGY"/"grid", cols.blocks = 4 : i64/' -e 's/SIZE/8/' %s | wavetile-opt --tile-pipeline --tile-interpret="seed=5" | grep " = \[" > %t.grid
 // RUN: diff %t.expected %t.grid
-// RUN: sed -e 's/STRATEGY/grid/' -e 's/SIZE/16/' %s | wavetile-opt --tile-pipeline --tile-interpret="seed=6" | grep " = \[" > %t.empty_blocks
+// RUN: sed -e 's/"STRATEGY"/"grid", cols.blocks = 4 : i64/' -e 's/SIZE/16/' %s | wavetile-opt --tile-pipeline --tile-interpret="seed=6" | grep " = \[" > %t.empty_blocks
 // RUN: diff %t.expected %t.empty_blocks
 
 // The row of ties takes the first index, that of NaN the NaN, that of -inf the first.
@@ -23,7 +23,7 @@
 // CHECK: total = [
 
 module attributes {
-    tile.config = {rows = 2 : i64, cols = SIZE : i64, cols.strategy = "STRATEGY", cols.blocks = 4 : i64, waves = 1 : i64},
+    tile.config = {rows = 2 : i64, cols = SIZE : i64, cols.strategy = "STRATEGY", waves = 1 : i64},
     tile.inputs = {m = 5 : index, n = 11 : index,
       x = dense<[
         [1.0, 2.0, 4.0, 4.0, 0.0, 1.0, 3.0, 4.0, 2.0, 1.0, 4.0],
