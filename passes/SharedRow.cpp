@@ -133,6 +133,13 @@ FailureOr<Partials> RowSharer::createPartials(Value result) {
                                                                    sizes[dim + 1])
                                                  .getResult();
   MLIRContext *context = builder.getContext();
+  if (!loop->getParentOfType<KernelOp>().getWideOffsets()) {
+    // Tensors have at most 2^31 bytes here, but scratch has a size of its own.
+    Value count = arith::MulIOp::create(builder, loc, strides.front(), sizes.front());
+    int64_t bytes = llvm::divideCeil(made.elementType.getIntOrFloatBitWidth(), 8);
+    GuardOp::create(builder, loc, count, (int64_t(1) << 31) / bytes,
+                    ("scratch for " + phases.getRow().getValue() + " has at most 2^31 bytes").str());
+  }
   Value pointer = ScratchOp::create(builder, loc,
                                     PointerType::get(context, made.elementType), sizes);
   made.view = ViewOp::create(builder, loc,

@@ -152,6 +152,9 @@ module attributes {tile.config = {rows = 1 : i64, cols = 1024 : i64, cols.strate
 // CHECK-LABEL: tile.kernel @grid(
 // CHECK-SAME: %[[M:[a-z0-9]+]]: index {tile.binding = 0 : i64}
 // CHECK: %[[BLOCKS:.*]] = arith.constant 16 : index
+// Offsets into scratch are 32 bits wide, too.
+// CHECK: %[[COUNT:.*]] = arith.muli %[[BLOCKS]], %[[M]]
+// CHECK: tile.guard %[[COUNT]] at_most 536870912 "scratch for cols has at most 2^31 bytes"
 // CHECK: %[[SCRATCH:.*]] = tile.scratch(%[[M]], %[[BLOCKS]]) : <f32>
 // CHECK: %[[PARTIALS:.*]] = tile.view %[[SCRATCH]]
 // CHECK: tile.parallel{{.*}} dims ["rows", "_"]
