@@ -57,11 +57,13 @@ static void peel(ForOp loop) {
   Location loc = loop.getLoc();
   Value size = arith::ConstantIndexOp::create(builder, loc, *loop.getBlockSize());
   Value length = loop.getUpper();
-  auto lower = loop.getLower().getDefiningOp<arith::ConstantIndexOp>();
-  if (!lower || lower.value() != 0) {
+  IndexFacts facts;
+  bool startsAtZero = facts.constant(loop.getLower()) == 0;
+  if (!startsAtZero)
+    length = arith::SubIOp::create(builder, loc, length, loop.getLower());
+  if (!startsAtZero || !facts.isNonNegative(length)) {
     // A loop may have no step at all; then there is no rest either.
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    length = arith::SubIOp::create(builder, loc, length, loop.getLower());
     length = arith::MaxSIOp::create(builder, loc, length, zero);
   }
   Value rest = arith::RemUIOp::create(builder, loc, length, size);

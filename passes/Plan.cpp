@@ -105,10 +105,11 @@ static Value constantIndex(OpBuilder &builder, Location loc, int64_t value) {
 }
 
 Value BlockGrid::emitSpan(OpBuilder &builder, unsigned dim, Value lower, Value upper) {
-  if (startsAtZero(dim))
-    return upper;
   Location loc = loop.getLoc();
-  Value difference = arith::SubIOp::create(builder, loc, upper, lower);
+  if (startsAtZero(dim) && facts.isNonNegative(loop.getUpper()[dim]))
+    return upper;
+  Value difference =
+      startsAtZero(dim) ? upper : arith::SubIOp::create(builder, loc, upper, lower).getResult();
   return arith::MaxSIOp::create(builder, loc, difference, constantIndex(builder, loc, 0));
 }
 

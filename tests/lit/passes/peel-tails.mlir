@@ -86,3 +86,29 @@ tile.kernel @no_tail(%x: !tile.pointer<f32> {tile.binding = 0 : i64},
   }
   tile.return
 }
+
+// -----
+
+// A bound that is no size may be negative: then there is no step, and no rest.
+// CHECK-LABEL: tile.kernel @scalar_bound(
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index {tile.binding = 0 : i64}, %[[K:[a-z0-9]+]]: index
+tile.kernel @scalar_bound(%x: !tile.pointer<f32> {tile.binding = 0 : i64},
+                          %n: index {tile.binding = 0 : i64}, %k: index {tile.binding = 1 : i64}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %v = tile.view %x sizes(%n) strides(%c1) : !tile.pointer<f32> -> !tile.view<1 x f32>
+  tile.parallel (%c0) to (%c1) dims ["rows"] block_sizes [1] waves 1 {
+  ^bb0(%row: index, %rows: index):
+    // CHECK: %[[POSITIVE:.*]] = arith.maxsi %[[K]]
+    // CHECK: %[[REST:.*]] = arith.remui %[[POSITIVE]]
+    // CHECK: %[[SPLIT:.*]] = arith.subi %[[K]], %[[REST]]
+    // CHECK: tile.for(%{{.*}}) to(%[[SPLIT]]) dim "i" block_size 256 full {
+    // CHECK: tile.for(%[[SPLIT]]) to(%[[K]]) dim "i" block_size 256 {
+    tile.for (%c0) to (%k) dim "i" block_size 256 {
+    ^bb0(%begin: index, %extent: index):
+      %a = tile.load %v[%begin] dims [0] extents(%extent) : !tile.view<1 x f32> -> tensor<256xf32>
+      tile.store %a, %v[%begin] dims [0] extents(%extent) : tensor<256xf32>, !tile.view<1 x f32>
+    }
+  }
+  tile.return
+}
