@@ -318,6 +318,14 @@ LogicalResult DotOp::verify() {
     return emitOpError() << "K differs between " << lhs << " and " << rhs;
   if (!agree(lhs, 0, result, 0) || !agree(rhs, 1, result, 1))
     return emitOpError() << "M or N differs between the operands and " << result;
+  // The two fp8 formats may meet.
+  Type a = lhs.getElementType(), b = rhs.getElementType(), sum = result.getElementType();
+  auto isFp8 = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; };
+  if (a != b && !(isFp8(a) && isFp8(b)))
+    return emitOpError() << "operands of " << a << " and " << b;
+  bool fits = isa<FloatType>(a) ? isa<FloatType>(sum) : a.isInteger() && sum.isInteger();
+  if (!fits)
+    return emitOpError() << "cannot sum products of " << a << " in " << sum;
   return success();
 }
 

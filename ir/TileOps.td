@@ -227,8 +227,8 @@ def Tile_LaunchOp : Tile_Op<"launch", [HasParent<"KernelOp">, AttrSizedOperandSe
 
 def Tile_BlockIdOp : Tile_Op<"block_id", [Pure]> {
   let summary = "the number of this block in one dimension of the grid";
-  let description = [{ Example: `tile.block_id 0` }];
-  let arguments = (ins I64Attr:$dim);
+  let description = [{ A grid has up to three dimensions. Example: `tile.block_id 0` }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$dim attr-dict";
 }

@@ -370,3 +370,32 @@ tile.program @convert_layout() attributes {waves = 1 : i64} {
   %b = tile.convert_layout %a : tensor<4xf32> -> tensor<4xf64>
   tile.return
 }
+
+// -----
+
+tile.program @block_id() attributes {waves = 1 : i64} {
+  // expected-error @+1 {{attribute 'dim' failed to satisfy constraint}}
+  %i = tile.block_id 3
+  tile.return
+}
+
+// -----
+
+tile.program @dot(%n: index) attributes {waves = 1 : i64} {
+  %a = arith.constant dense<0.0> : tensor<16x16xf16>
+  %b = arith.constant dense<0.0> : tensor<16x16xbf16>
+  %c = arith.constant dense<0.0> : tensor<16x16xf32>
+  // expected-error @+1 {{operands of 'f16' and 'bf16'}}
+  %d = tile.dot %a, %b, %c extent(%n) : tensor<16x16xf16>, tensor<16x16xbf16>, tensor<16x16xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @dot(%n: index) attributes {waves = 1 : i64} {
+  %a = arith.constant dense<0> : tensor<16x16xi8>
+  %c = arith.constant dense<0.0> : tensor<16x16xf32>
+  // expected-error @+1 {{cannot sum products of 'i8' in 'f32'}}
+  %d = tile.dot %a, %a, %c extent(%n) : tensor<16x16xi8>, tensor<16x16xi8>, tensor<16x16xf32>
+  tile.return
+}
