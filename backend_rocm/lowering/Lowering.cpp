@@ -265,12 +265,13 @@ Value Lowering::ldsPointer(unsigned base, Value offset) {
   return result;
 }
 
-void Lowering::workgroupBarrier() {
-  // A tile barrier orders LDS only; naming that keeps LLVM from draining global accesses.
+void Lowering::workgroupBarrier(bool ordersGlobal) {
+  // Most barriers order LDS only; naming that keeps LLVM from draining global accesses.
   auto local = LLVM::MMRATagAttr::get(builder.getContext(), "amdgpu-synchronize-as", "local");
   auto fence = [&](LLVM::AtomicOrdering ordering) {
     auto op = LLVM::FenceOp::create(builder, loc, ordering, "workgroup");
-    op->setDiscardableAttr(LLVM::LLVMDialect::getMmraAttrName(), local);
+    if (!ordersGlobal)
+      op->setDiscardableAttr(LLVM::LLVMDialect::getMmraAttrName(), local);
   };
   fence(LLVM::AtomicOrdering::release);
   intrinsicVoid("llvm.amdgcn.s.barrier", {});

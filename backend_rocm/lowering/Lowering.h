@@ -147,7 +147,9 @@ public:
   unsigned ldsBytes() const { return ldsSize; }
   /// An LDS pointer: `base` bytes (constant) plus `offset` bytes (i32 or null).
   mlir::Value ldsPointer(unsigned base, mlir::Value offset = {});
-  void workgroupBarrier();
+  /// All waves arrive before any goes on. Their LDS accesses are ordered, and those of global
+  /// memory if `ordersGlobal`.
+  void workgroupBarrier(bool ordersGlobal = false);
   /// The function's entry, where values that hold for all of it are computed.
   void setLdsBase(mlir::Value base) { ldsBase = base; }
 

@@ -24,6 +24,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "backend_rocm/lowering/AccessOrder.h"
 #include "backend_rocm/lowering/Operations.h"
 #include "backend_rocm/lowering/Passes.h"
 #include "passes/Backend.h"
@@ -46,7 +47,7 @@ namespace {
 class ProgramLowering {
 public:
   ProgramLowering(tile::ProgramOp program, const Target &target)
-      : program(program), builder(program), state(program, target, builder) {}
+      : program(program), builder(program), state(program, target, builder), order(program) {}
 
   LogicalResult run();
 
@@ -58,11 +59,13 @@ private:
   LogicalResult lowerOperation(Operation *op);
   LogicalResult lowerFor(tile::ForOp op);
   LogicalResult lowerView(tile::ViewOp op);
+  void orderAccess(Operation *access);
   void lowerBlockId(tile::BlockIdOp op);
 
   tile::ProgramOp program;
   OpBuilder builder;
   Lowering state;
+  AccessOrder order;
 };
 
 } // namespace
@@ -186,6 +189,12 @@ LogicalResult ProgramLowering::lowerView(tile::ViewOp op) {
   return success();
 }
 
+/// A block's accesses of global memory are in order, whichever of its waves make them.
+void ProgramLowering::orderAccess(Operation *access) {
+  if (order.needsBarrierBefore(access))
+    state.workgroupBarrier(/*ordersGlobal=*/true);
+}
+
 void ProgramLowering::lowerBlockId(tile::BlockIdOp op) {
   StringRef names[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y",
                        "llvm.amdgcn.workgroup.id.z"};
@@ -280,8 +289,14 @@ LogicalResult ProgramLowering::lowerOperation(Operation *op) {
         return success();
       })
       .Case([&](tile::ForOp loop) { return lowerFor(loop); })
-      .Case([&](tile::LoadOp load) { return lowerLoad(state, load); })
-      .Case([&](tile::StoreOp store) { return lowerStore(state, store); })
+      .Case([&](tile::LoadOp load) {
+        orderAccess(load);
+        return lowerLoad(state, load);
+      })
+      .Case([&](tile::StoreOp store) {
+        orderAccess(store);
+        return lowerStore(state, store);
+      })
       .Case([&](tile::FullOp full) { return lowerFull(state, full); })
       .Case([&](tile::IotaOp iota) { return lowerIota(state, iota); })
       .Case([&](tile::ExpandDimsOp expand) { return lowerExpandDims(state, expand); })

@@ -1,0 +1,129 @@
+//===- AccessOrder.cpp - Order of a block's memory accesses -----*- C++ -*-===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "backend_rocm/lowering/AccessOrder.h"
+
+#include "backend_rocm/lowering/Lowering.h"
+#include "passes/AliasAnalysis.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace wavetile;
+using namespace wavetile::rocm;
+
+//===----------------------------------------------------------------------===//
+// Two accesses
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Access {
+  tile::ViewOp view;
+  ValueRange offsets;
+  ArrayRef<int64_t> dims;
+  const Layout &layout;
+
+  explicit Access(tile::LoadOp load)
+      : view(load.getView().getDefiningOp<tile::ViewOp>()), offsets(load.getOffsets()),
+        dims(load.getDims()), layout(Lowering::layoutOf(load.getResult())) {}
+  explicit Access(tile::StoreOp store)
+      : view(store.getView().getDefiningOp<tile::ViewOp>()), offsets(store.getOffsets()),
+        dims(store.getDims()), layout(Lowering::layoutOf(store.getValue())) {}
+
+  static Access of(Operation *op) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      return Access(load);
+    return Access(cast<tile::StoreOp>(op));
+  }
+};
+} // namespace
+
+static bool areEqual(Value a, Value b) {
+  Attribute x, y;
+  return a == b || (matchPattern(a, m_Constant(&x)) && matchPattern(b, m_Constant(&y)) && x == y);
+}
+
+/// Whether all steps of the loop begin at multiples of its block size: it begins at zero, or at the
+/// end of the whole blocks of a loop that does.
+static bool stepsFromZero(tile::ForOp loop) {
+  if (matchPattern(loop.getLower(), m_Zero()))
+    return true;
+  auto split = loop.getLower().getDefiningOp<arith::SubIOp>();
+  auto rest = split ? split.getRhs().getDefiningOp<arith::RemUIOp>() : arith::RemUIOp();
+  IntegerAttr size;
+  return rest && rest.getLhs() == split.getLhs() && matchPattern(rest.getRhs(), m_Constant(&size)) &&
+         size.getInt() == loop.getBlockSizeAttr().getInt();
+}
+
+/// Whether the two differ by whole blocks, so that an element in both tiles is at one place in them.
+static bool areCongruent(Value a, Value b) {
+  if (areEqual(a, b))
+    return true;
+  auto x = dyn_cast<BlockArgument>(a), y = dyn_cast<BlockArgument>(b);
+  if (!x || !y)
+    return false;
+  auto first = dyn_cast<tile::ForOp>(x.getOwner()->getParentOp());
+  auto second = dyn_cast<tile::ForOp>(y.getOwner()->getParentOp());
+  return first && second && x == first.getBegin() && y == second.getBegin() &&
+         first.getBlockSize() == second.getBlockSize() && stepsFromZero(first) &&
+         stepsFromZero(second);
+}
+
+/// Whether an element that both access is accessed by one lane. Tensors of different arguments count
+/// as equal or apart: those that overlap in another way have no order to keep.
+static bool areOfSameLanes(Access a, Access b) {
+  auto all = [](ValueRange x, ValueRange y, llvm::function_ref<bool(Value, Value)> agree) {
+    return x.size() == y.size() && llvm::all_of(llvm::zip(x, y), [&](auto pair) {
+             return agree(std::get<0>(pair), std::get<1>(pair));
+           });
+  };
+  return a.layout == b.layout && a.dims == b.dims &&
+         all(a.view.getStrides(), b.view.getStrides(), areEqual) &&
+         all(a.offsets, b.offsets, areCongruent);
+}
+
+/// Whether `later` must wait until all waves have done `earlier`.
+static bool mustWait(Operation *earlier, Operation *later) {
+  bool isStored = isa<tile::StoreOp>(earlier);
+  if ((!isStored && !isa<tile::StoreOp>(later)) || alias(earlier, later) == Alias::None)
+    return false;
+  Access a = Access::of(earlier), b = Access::of(later);
+  if (!a.view || !b.view)
+    return true;
+  if (areOfSameLanes(a, b))
+    return false;
+  return isStored || a.view.getPointer() == b.view.getPointer();
+}
+
+//===----------------------------------------------------------------------===//
+// A program
+//===----------------------------------------------------------------------===//
+
+AccessOrder::AccessOrder(tile::ProgramOp program)
+    : program(program), accesses(getAccesses(program)) {}
+
+bool AccessOrder::needsBarrierBefore(Operation *access) {
+  if (program.getWaves() == 1)
+    return false;
+  bool waits =
+      llvm::any_of(unordered, [&](Operation *earlier) { return mustWait(earlier, access); });
+  // What comes later in a loop's step comes earlier than the next step.
+  for (Operation *other : ArrayRef(accesses).drop_until([&](Operation *op) {
+         return op == access;
+       })) {
+    auto loop = access->getParentOfType<tile::ForOp>();
+    while (loop && !loop->isAncestor(other))
+      loop = loop->getParentOfType<tile::ForOp>();
+    waits |= loop && mustWait(other, access);
+  }
+  // A barrier in a loop is one for what is in the loop, which may have no step.
+  auto loop = access->getParentOfType<tile::ForOp>();
+  if (waits)
+    llvm::erase_if(unordered, [&](Operation *op) { return !loop || loop->isAncestor(op); });
+  unordered.push_back(access);
+  return waits;
+}
