@@ -57,9 +57,8 @@ static LogicalResult checkDisjoint(KernelOp kernel, ArrayRef<RuntimeValue> argum
         continue;
       ArrayRef<uint8_t> first = a->allocation->getBytes(), second = b->allocation->getBytes();
       if (std::less<>()(first.begin(), second.end()) && std::less<>()(second.begin(), first.end()))
-        return kernel.emitOpError()
-               << "says that tensors are disjoint, and " << nameOf(kernel, j) << " overlaps "
-               << nameOf(kernel, i);
+        return kernel.emitOpError() << "says that tensors are disjoint, and " << nameOf(kernel, j)
+                                    << " overlaps " << nameOf(kernel, i);
     }
   return success();
 }
@@ -97,8 +96,7 @@ private:
 
 /// The memory at a pointer is as aligned as the kernel says, and no more: that a
 /// buffer happens to be better aligned must not hide a wrong claim.
-static FailureOr<uint64_t> alignmentOf(KernelOp kernel, unsigned number,
-                                       ArrayRef<uint8_t> bytes) {
+static FailureOr<uint64_t> alignmentOf(KernelOp kernel, unsigned number, ArrayRef<uint8_t> bytes) {
   auto type = cast<PointerType>(kernel.getArgumentTypes()[number]);
   uint64_t alignment = llvm::divideCeil(getWidth(type.getElementType()), 8u);
   if (auto claimed = kernel.getArgAttrOfType<IntegerAttr>(number, alignAttrName))
@@ -152,8 +150,8 @@ LogicalResult wavetile::interpret(KernelOp kernel, const InterpreterArguments &a
                                   const InterpreterOptions &options) {
   Session session(options);
   auto module = kernel->getParentOfType<ModuleOp>();
-  if (auto config = module ? module->getAttrOfType<DictionaryAttr>(configAttrName)
-                           : DictionaryAttr())
+  if (auto config =
+          module ? module->getAttrOfType<DictionaryAttr>(configAttrName) : DictionaryAttr())
     for (NamedAttribute entry : config)
       if (auto size = dyn_cast<IntegerAttr>(entry.getValue()))
         session.sizes.try_emplace(entry.getName(), size.getInt());

@@ -109,10 +109,8 @@ static const llvm::StringMap<IntegerBinary> &integerBinaries() {
        [](I a, I b) { return whenDefined(dividesSigned(a, b), [&] { return a.sdiv(b); }); }},
       {"arith.remsi",
        [](I a, I b) { return whenDefined(dividesSigned(a, b), [&] { return a.srem(b); }); }},
-      {"arith.divui",
-       [](I a, I b) { return whenDefined(!b.isZero(), [&] { return a.udiv(b); }); }},
-      {"arith.remui",
-       [](I a, I b) { return whenDefined(!b.isZero(), [&] { return a.urem(b); }); }},
+      {"arith.divui", [](I a, I b) { return whenDefined(!b.isZero(), [&] { return a.udiv(b); }); }},
+      {"arith.remui", [](I a, I b) { return whenDefined(!b.isZero(), [&] { return a.urem(b); }); }},
       {"arith.floordivsi",
        [](I a, I b) {
          return whenDefined(dividesSigned(a, b), [&] {
@@ -127,9 +125,8 @@ static const llvm::StringMap<IntegerBinary> &integerBinaries() {
        }},
       {"arith.ceildivui",
        [](I a, I b) {
-         return whenDefined(!b.isZero(), [&] {
-           return llvm::APIntOps::RoundingUDiv(a, b, APInt::Rounding::UP);
-         });
+         return whenDefined(
+             !b.isZero(), [&] { return llvm::APIntOps::RoundingUDiv(a, b, APInt::Rounding::UP); });
        }},
       {"arith.andi", [](I a, I b) -> Element { return a & b; }},
       {"arith.ori", [](I a, I b) -> Element { return a | b; }},
@@ -171,8 +168,8 @@ static bool keepsPromises(arith::IntegerOverflowFlags flags, Operation *op, cons
 
 static ElementFunction getIntegerBinary(Operation *op, IntegerBinary function) {
   auto interface = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op);
-  auto flags = interface ? interface.getOverflowAttr().getValue()
-                         : arith::IntegerOverflowFlags::none;
+  auto flags =
+      interface ? interface.getOverflowAttr().getValue() : arith::IntegerOverflowFlags::none;
   return [=](ArrayRef<APInt> operands) -> Element {
     if (flags != arith::IntegerOverflowFlags::none &&
         !keepsPromises(flags, op, operands[0], operands[1]))
@@ -198,8 +195,8 @@ static ElementFunction getComparison(Operation *op) {
       return APInt(1, arith::applyCmpPredicate(predicate, operands[0], operands[1]));
     };
   Type from = operandType(op);
-  return [from, predicate = cast<arith::CmpFOp>(op).getPredicate()](
-             ArrayRef<APInt> operands) -> Element {
+  return [from,
+          predicate = cast<arith::CmpFOp>(op).getPredicate()](ArrayRef<APInt> operands) -> Element {
     return APInt(1, arith::applyCmpPredicate(predicate, toFloat(from, operands[0]),
                                              toFloat(from, operands[1])));
   };
@@ -208,8 +205,7 @@ static ElementFunction getComparison(Operation *op) {
 ElementFunction interpreter::getArithFunction(Operation *op) {
   StringRef name = op->getName().getStringRef();
   if (auto found = floatBinaries().find(name); found != floatBinaries().end())
-    return [type = operandType(op), function = found->second](
-               ArrayRef<APInt> operands) -> Element {
+    return [type = operandType(op), function = found->second](ArrayRef<APInt> operands) -> Element {
       return function(toFloat(type, operands[0]), toFloat(type, operands[1])).bitcastToAPInt();
     };
   if (auto found = integerBinaries().find(name); found != integerBinaries().end())

@@ -69,8 +69,7 @@ private:
   FailureOr<MutableArrayRef<uint8_t>> pointer(StringRef name, Type elementType, Attribute value);
 
   /// Puts a value at the argument's place among those of its kind.
-  template <typename T>
-  void place(SmallVectorImpl<T> &list, unsigned number, T value) {
+  template <typename T> void place(SmallVectorImpl<T> &list, unsigned number, T value) {
     auto binding = kernel.getArgAttrOfType<IntegerAttr>(number, tile::bindingAttrName);
     size_t at = binding ? binding.getInt() : list.size();
     if (list.size() <= at)
@@ -214,13 +213,12 @@ struct Interpret : wavetile::impl::InterpretBase<Interpret> {
       return signalPassFailure();
     }
     InterpreterOptions options;
-    options.seed = seed.getNumOccurrences() || seed.hasValue() ? uint64_t(seed)
-                                                               : std::random_device()();
+    options.seed =
+        seed.getNumOccurrences() || seed.hasValue() ? uint64_t(seed) : std::random_device()();
     llvm::outs() << "seed = " << options.seed << "\n";
     for (tile::KernelOp kernel : getOperation().getOps<tile::KernelOp>()) {
       Inputs inputs(kernel, values);
-      if (failed(inputs.collect()) ||
-          failed(interpret(kernel, inputs.getArguments(), options)))
+      if (failed(inputs.collect()) || failed(interpret(kernel, inputs.getArguments(), options)))
         return signalPassFailure();
       inputs.print(llvm::outs());
     }

@@ -124,9 +124,8 @@ LogicalResult interpreter::runParallel(Frame &frame, ParallelOp loop) {
 LogicalResult interpreter::runFor(Frame &frame, ForOp loop) {
   FailureOr<int64_t> lower = frame.integer(loop, loop.getLower(), "has as a bound");
   FailureOr<int64_t> upper = frame.integer(loop, loop.getUpper(), "has as a bound");
-  FailureOr<int64_t> size = loop.getBlockSize()
-                                ? FailureOr<int64_t>(int64_t(*loop.getBlockSize()))
-                                : frame.sizeOf(loop, loop.getDim());
+  FailureOr<int64_t> size = loop.getBlockSize() ? FailureOr<int64_t>(int64_t(*loop.getBlockSize()))
+                                                : frame.sizeOf(loop, loop.getDim());
   if (failed(lower) || failed(upper) || failed(size))
     return failure();
   if (loop.getFull() && *upper > *lower && (*upper - *lower) % *size != 0)

@@ -38,8 +38,7 @@ static size_t positionOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> index) {
 
 LogicalResult interpreter::runFull(Frame &frame, FullOp op) {
   const Tile &scalar = frame.tile(op.getValue());
-  return fill(frame, op, scalar.getCulprit(),
-              [&](ArrayRef<int64_t>, size_t) { return scalar[0]; });
+  return fill(frame, op, scalar.getCulprit(), [&](ArrayRef<int64_t>, size_t) { return scalar[0]; });
 }
 
 LogicalResult interpreter::runIota(Frame &frame, IotaOp op) {

@@ -96,8 +96,8 @@ struct Staging {
   std::vector<Buffer> buffers;
 };
 
-using RuntimeValue = std::variant<std::shared_ptr<const Tile>, Pointer, View,
-                                  std::shared_ptr<Staging>>;
+using RuntimeValue =
+    std::variant<std::shared_ptr<const Tile>, Pointer, View, std::shared_ptr<Staging>>;
 
 } // namespace wavetile::interpreter
 

@@ -94,9 +94,9 @@ Config rowConfig(Random &random) {
   case 0:
     return parseConfig("cols.strategy=resident,rows=" + std::to_string(random.pick({1, 4, 8})));
   case 1:
-    return parseConfig("cols.strategy=looped,cols=128,waves=" +
-                       std::to_string(random.pick({1, 2})) +
-                       ",rows=" + std::to_string(random.pick({1, 2, 4})));
+    return parseConfig(
+        "cols.strategy=looped,cols=128,waves=" + std::to_string(random.pick({1, 2})) +
+        ",rows=" + std::to_string(random.pick({1, 2, 4})));
   default:
     return parseConfig("cols.strategy=grid,cols=64,waves=1,cols.blocks=" +
                        std::to_string(random.pick({2, 4})));
@@ -110,7 +110,8 @@ int64_t rowLength(Random &random) {
 
 Problem softmax(Random &random) {
   // Rows without elements are rows.
-  int64_t m = rowCount(random), n = random.below(8) ? rowLength(random) : 0, stride = n + random.below(9);
+  int64_t m = rowCount(random), n = random.below(8) ? rowLength(random) : 0,
+          stride = n + random.below(9);
   int64_t first = random.below(m + 1), last = first + random.below(m - first + 1);
   return {.file = "softmax.mlir",
           .integers = {{"m", m}, {"n", n}, {"first", first}, {"last", last}, {"stride", stride}},
@@ -167,8 +168,8 @@ Problem matmul(Random &random) {
   return {.file = "matmul.mlir",
           .integers = {{"m", m}, {"n", n}, {"k", k}},
           .tensors = {{"x", m * k}, {"y", k * n}, {"out", m * n}},
-          .config = parseConfig("rows=32,cols=32,inner=32,waves=" +
-                                std::to_string(random.pick({1, 4}))),
+          .config =
+              parseConfig("rows=32,cols=32,inner=32,waves=" + std::to_string(random.pick({1, 4}))),
           .tolerance = 0x1p-7};
 }
 
@@ -414,7 +415,8 @@ void checkPasses(Problem problem, const TargetInfo &target, uint64_t seed) {
   // Where tensors overlap a Config may be refused, but not change the meaning.
   std::string diagnostics = runs.takeDiagnostics();
   EXPECT_TRUE(overlaps && diagnostics.find("tensors may overlap") != std::string::npos)
-      << config->str() << ":\n" << diagnostics;
+      << config->str() << ":\n"
+      << diagnostics;
 }
 
 class PassesKeepMeaning : public ::testing::TestWithParam<Problem (*)(Random &)> {};

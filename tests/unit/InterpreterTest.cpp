@@ -78,8 +78,8 @@ TEST_F(InterpreterTest, WritesThroughOverlappingBuffers) {
   InterpreterOptions options;
   options.sizes["i"] = 4;
   llvm::MutableArrayRef<float> all(x);
-  ASSERT_TRUE(succeeded(
-      run(addNumber, {{bytes(all), bytes(all.drop_front())}, {3}, {10}}, options)))
+  ASSERT_TRUE(
+      succeeded(run(addNumber, {{bytes(all), bytes(all.drop_front())}, {3}, {10}}, options)))
       << message;
   EXPECT_EQ(std::vector<float>(x, x + 4), (std::vector<float>{1, 11, 12, 13}));
 }
@@ -118,22 +118,22 @@ TEST_F(InterpreterTest, ReachesNoFurtherThanItsBuffers) {
 }
 
 TEST_F(InterpreterTest, FunctionsAreRoundedOnceFromDouble) {
-  for (auto [name, expected] : std::initializer_list<std::pair<const char *, double>>{
-           {"exp", std::exp(0.75)},
-           {"exp2", std::exp2(0.75)},
-           {"log", std::log(0.75)},
-           {"log2", std::log2(0.75)},
-           {"sqrt", std::sqrt(0.75)},
-           {"rsqrt", 1 / std::sqrt(0.75)},
-           {"sin", std::sin(0.75)},
-           {"cos", std::cos(0.75)},
-           {"tanh", std::tanh(0.75)},
-           {"erf", std::erf(0.75)},
-           {"floor", 0.0},
-           {"ceil", 1.0},
-           {"trunc", 0.0},
-           {"roundeven", 1.0},
-           {"absf", 0.75}}) {
+  for (auto [name, expected] :
+       std::initializer_list<std::pair<const char *, double>>{{"exp", std::exp(0.75)},
+                                                              {"exp2", std::exp2(0.75)},
+                                                              {"log", std::log(0.75)},
+                                                              {"log2", std::log2(0.75)},
+                                                              {"sqrt", std::sqrt(0.75)},
+                                                              {"rsqrt", 1 / std::sqrt(0.75)},
+                                                              {"sin", std::sin(0.75)},
+                                                              {"cos", std::cos(0.75)},
+                                                              {"tanh", std::tanh(0.75)},
+                                                              {"erf", std::erf(0.75)},
+                                                              {"floor", 0.0},
+                                                              {"ceil", 1.0},
+                                                              {"trunc", 0.0},
+                                                              {"roundeven", 1.0},
+                                                              {"absf", 0.75}}) {
     std::string text = addNumber.str();
     size_t at = text.find("arith.addf %a, %e");
     text.replace(at, 17, std::string("math.") + name + " %a");
