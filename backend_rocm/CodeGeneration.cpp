@@ -21,6 +21,7 @@
 #include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
@@ -222,9 +223,6 @@ void skipVariableLocations(llvm::TargetMachine &machine, llvm::legacy::PassManag
     passes->disablePass(&llvm::LiveDebugValuesID);
 }
 
-/// A new one for each compile: that takes 0.07 ms, a TargetMachine caches what
-/// it learns of functions without a lock, and after a crash it is not to be
-/// trusted.
 std::unique_ptr<llvm::TargetMachine> createTargetMachine(const Target &target) {
   static std::once_flag initialised;
   std::call_once(initialised, [] {
@@ -243,6 +241,53 @@ std::unique_ptr<llvm::TargetMachine> createTargetMachine(const Target &target) {
                                  llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
+/// Machines that no compile uses now. One learns much about its registers when it first compiles,
+/// without a lock: so each serves one compile at a time, and then another.
+class IdleMachines {
+public:
+  static IdleMachines &get() {
+    static IdleMachines machines;
+    return machines;
+  }
+
+  std::unique_ptr<llvm::TargetMachine> take(const Target &target) {
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      auto &idle = byTarget[target.name()];
+      if (!idle.empty())
+        return idle.pop_back_val();
+    }
+    return createTargetMachine(target);
+  }
+
+  void giveBack(const Target &target, std::unique_ptr<llvm::TargetMachine> machine) {
+    std::lock_guard<std::mutex> guard(lock);
+    byTarget[target.name()].push_back(std::move(machine));
+  }
+
+private:
+  std::mutex lock;
+  llvm::StringMap<llvm::SmallVector<std::unique_ptr<llvm::TargetMachine>, 2>> byTarget;
+};
+
+/// A machine for the time of one stage. `machine` may be emptied by who does not trust it any more.
+struct BorrowedMachine {
+  explicit BorrowedMachine(const Target &target)
+      : target(target), machine(IdleMachines::get().take(target)) {}
+  ~BorrowedMachine() {
+    if (machine)
+      IdleMachines::get().giveBack(target, std::move(machine));
+  }
+  BorrowedMachine(const BorrowedMachine &) = delete;
+  BorrowedMachine &operator=(const BorrowedMachine &) = delete;
+
+  llvm::TargetMachine *operator->() const { return machine.get(); }
+  llvm::TargetMachine &operator*() const { return *machine; }
+
+  const Target &target;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
 llvm::Error invalidModule(const llvm::Module &module, const Target &target, std::string words) {
   return llvm::make_error<CodeGenerationError>("optimise", kernelNames(module), target.name().str(),
                                                std::move(words));
@@ -253,7 +298,7 @@ llvm::Error invalidModule(const llvm::Module &module, const Target &target, std:
 llvm::Error wavetile::rocm::optimise(LLVMProgram &program, const Target &target,
                                      const CodeGenerationOptions &options, StageTimes *times) {
   StageTimer timer("optimise", times);
-  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(target);
+  BorrowedMachine machine(target);
   llvm::Module &module = *program.module;
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
@@ -263,7 +308,7 @@ llvm::Error wavetile::rocm::optimise(LLVMProgram &program, const Target &target,
     return invalidModule(module, target, words);
   if (llvm::Error error = setKernelAttributes(module, target, options.preloadArguments))
     return invalidModule(module, target, llvm::toString(std::move(error)));
-  return runStage("optimise", program, target, machine, nullptr,
+  return runStage("optimise", program, target, machine.machine, nullptr,
                   [&] { runOptimisationPipeline(module, *machine); });
 }
 
@@ -271,7 +316,7 @@ llvm::Expected<llvm::SmallVector<char, 0>>
 wavetile::rocm::generateObject(LLVMProgram program, const Target &target, StageTimes *times,
                                std::vector<std::string> *warnings) {
   StageTimer timer("generate", times);
-  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(target);
+  BorrowedMachine machine(target);
   llvm::SmallVector<char, 0> object;
   auto work = [&] {
     llvm::raw_svector_ostream stream(object);
@@ -283,7 +328,7 @@ wavetile::rocm::generateObject(LLVMProgram program, const Target &target, StageT
     (void)unsupported;
     passes.run(*program.module);
   };
-  if (llvm::Error error = runStage("generate", program, target, machine, warnings, work))
+  if (llvm::Error error = runStage("generate", program, target, machine.machine, warnings, work))
     return std::move(error);
   return object;
 }

@@ -111,6 +111,21 @@ static Attribute memoryAttribute(OpBuilder &builder, TypedAttr value) {
   return value;
 }
 
+/// What lanes that are kept out shall have, unless that is zero, which they have.
+static FailureOr<Attribute> fillOf(Lowering &state, tile::LoadOp op) {
+  TypedAttr beyond = op.getBeyond().value_or(TypedAttr());
+  if (!beyond)
+    beyond = op.getPad().value_or(TypedAttr());
+  if (!beyond)
+    return Attribute();
+  Attribute fill = memoryAttribute(state.builder, beyond);
+  if (auto integer = dyn_cast<IntegerAttr>(fill))
+    return integer.getValue().isZero() ? Attribute() : fill;
+  if (auto number = dyn_cast<FloatAttr>(fill))
+    return number.getValue().isPosZero() ? Attribute() : fill;
+  return op.emitOpError("beyond must be an integer or float");
+}
+
 LogicalResult rocm::lowerLoad(Lowering &state, tile::LoadOp op) {
   const Layout &layout = Lowering::layoutOf(op.getResult());
   Type element = op.getType().getElementType();
@@ -118,22 +133,18 @@ LogicalResult rocm::lowerLoad(Lowering &state, tile::LoadOp op) {
   TileAccess access(state, {state.views.lookup(op.getView()), layout, element, op.getDims(),
                             op.getOffsets(), op.getExtents(), inBoundsOf(op.getInBoundsAttr()),
                             int64_t(op.getDivisor().value_or(1)), /*isStore=*/false});
-  std::optional<TypedAttr> beyond = op.getBeyond();
-  if (!beyond)
-    beyond = op.getPad();
+  FailureOr<Attribute> fill = fillOf(state, op);
+  if (failed(fill))
+    return failure();
+  // Every load is on its way before the first is waited for: each branch of loadRest ends a
+  // basic block, over which nothing is scheduled.
+  SmallVector<Value> loads;
+  for (const TileAccess::Group &group : access.groups())
+    loads.push_back(access.load(group, access.width(), {}, group.mask));
   SmallVector<Value> registers(layout.registerCount());
-  for (const TileAccess::Group &group : access.groups()) {
-    Value loaded = access.load(group, access.width(), {}, group.mask);
-    // Lanes that are kept out have zeros.
-    if (beyond && group.mask && !isa<FloatAttr, IntegerAttr>(*beyond))
-      return op.emitOpError("beyond must be an integer or float");
-    if (beyond && group.mask) {
-      Attribute fill = memoryAttribute(state.builder, *beyond);
-      bool isZero = isa<IntegerAttr>(fill) ? cast<IntegerAttr>(fill).getValue().isZero()
-                                           : cast<FloatAttr>(fill).getValue().isPosZero();
-      if (!isZero)
-        loaded = state.select(group.mask, loaded, state.constantElement(loaded.getType(), fill));
-    }
+  for (auto [group, loaded] : llvm::zip_equal(access.groups(), loads)) {
+    if (*fill && group.mask)
+      loaded = state.select(group.mask, loaded, state.constantElement(loaded.getType(), *fill));
     SmallVector<Value> elements;
     for (unsigned i = 0; i < access.width(); ++i)
       elements.push_back(access.width() == 1 ? loaded : state.extract(loaded, i));
