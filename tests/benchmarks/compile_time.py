@@ -3,7 +3,7 @@
 """CPU time to compile softmax: first in a process, another Config, the largest row, by stage.
 
 Each sample is a fresh process that has imported torch and wavetile, and compiles with `bind`
-without running: Python to the linked code object, caches off. The other Config halves or doubles
+without running: Python to the linked code object, caches off. The other Config has twice
 the waves of the first. The largest row is the largest power of two that the compiler holds in
 registers by its own choice. Triton compiles the same work beside it where it is installed.
 """
@@ -43,12 +43,16 @@ def _bind(target: str, columns: int, **options: Any) -> tuple[Any, float]:
     return bound, cpu_milliseconds() - begin
 
 
+def _other(waves: int) -> int:
+    """Twice the waves, or half of them where there are no more."""
+    return waves * 2 if waves < 16 else waves // 2
+
+
 def compile_times(target: str, columns: int) -> dict[str, Any]:
     """The sample of one process: milliseconds, and the stages of both compilations."""
     bound, first = _bind(target, columns)
     (config,) = bound.configs()
-    waves = config["waves"] // 2 if config["waves"] > 1 else 2
-    other, again = _bind(target, columns, config={"waves": waves})
+    other, again = _bind(target, columns, config={"waves": _other(config["waves"])})
     return {
         "first": first,
         "other": again,

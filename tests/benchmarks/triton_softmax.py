@@ -75,8 +75,8 @@ def _compile(columns: int, warps: int) -> float:
 
 def compile_times(target: str, columns: int) -> dict[str, Any]:
     """CPU milliseconds of the first compilation of this process and of one more Config."""
-    warps = 16 if columns >= 8192 else 8
+    warps, other = (16, 8) if columns >= 8192 else (8, 16)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRITON_CACHE_DIR"] = folder
         triton.runtime.driver.set_active(OfflineDriver(target))
-        return {"first": _compile(columns, warps), "other": _compile(columns, warps // 2)}
+        return {"first": _compile(columns, warps), "other": _compile(columns, other)}
