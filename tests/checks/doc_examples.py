@@ -11,6 +11,7 @@ Options:
     exact                   the block must be what is printed now
     from=REGEX, to=REGEX    the lines from the first match to the first one after it that matches
     head=REGEX              above these, the last line before them that matches
+    without=REGEX           these parts of lines are left out
     width=N                 longer lines are cut, and end in ` ...`
     wrap=N                  longer lines go on in further ones, indented deeper
     layouts                 each layout of a tile gets a short name, with a list of them on top
@@ -33,7 +34,7 @@ from tests.checks.generated_docs import PAGES
 MARKER = re.compile(r"^<!-- output\b(.*)-->$")
 FENCE = re.compile(r"^```(\w*)$")
 CHOICES = {"exact", "layouts"}
-VALUES = {"from", "head", "to", "width", "wrap"}
+VALUES = {"from", "head", "to", "width", "without", "wrap"}
 
 
 @dataclass(frozen=True)
@@ -193,6 +194,7 @@ def trim(text: str, options: dict[str, str]) -> list[str]:
         raise ValueError(f"the output has no lines {options}")
     above = [line for line in lines[:begin] if re.search(options.get("head", "$^"), line)]
     lines = above[-1:] + lines[begin:end]
+    lines = [re.sub(options.get("without", "$^"), "", line) for line in lines]
     if "layouts" in options:
         lines = _name_layouts("\n".join(lines)).splitlines()
     if "wrap" in options:

@@ -75,6 +75,7 @@ def test_a_marker_without_a_block(tmp_path: Path) -> None:
         ({"from": "one", "to": "two"}, ["  one", "; b", "  two"]),
         ({"from": "three", "head": "^;"}, ["; b", "  three"]),
         ({"from": "three", "width": "6"}, ["   ..."]),
+        ({"from": "two", "without": "^ *|e*$"}, ["two", "thr"]),
     ],
 )
 def test_trimming(options: dict[str, str], shown: list[str]) -> None:
