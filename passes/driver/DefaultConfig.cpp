@@ -15,12 +15,15 @@
 
 #include "passes/driver/Driver.h"
 
+#include "passes/MatrixLayouts.h"
 #include "passes/RowDims.h"
 #include "passes/RowPhases.h"
 
 #include "ir/Tile.h"
 
 #include "llvm/Support/MathExtras.h"
+
+#include <tuple>
 
 using namespace mlir;
 using namespace wavetile;
@@ -178,11 +181,26 @@ llvm::Error Chooser::addElementwise(ParallelOp loop, const Dims &dims) {
 // Matrix products
 //===----------------------------------------------------------------------===//
 
+/// How many products the matrix instruction with the smallest tile sums, of those for the operands'
+/// types.
+static int64_t leastDepth(DotOp dot, const TargetInfo &target) {
+  std::optional<ElementKind> kind = elementKindOf(dot.getLhs().getType().getElementType());
+  const MatrixInstruction *smallest = nullptr;
+  for (const MatrixInstruction &candidate : target.matrixInstructions()) {
+    if (kind != candidate.a.element)
+      continue;
+    if (!smallest || std::tie(candidate.m, candidate.k) < std::tie(smallest->m, smallest->k))
+      smallest = &candidate;
+  }
+  return std::max<int64_t>(16, smallest ? smallest->k : 0);
+}
+
 llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
   RankedTensorType lhs = dot.getLhs().getType(), rhs = dot.getRhs().getType();
   int64_t bits = lhs.getElementType().getIntOrFloatBitWidth();
   // 128 bytes of a row of an operand are a cache line.
-  int64_t depth = std::clamp<int64_t>(1024 / bits, 16, 128);
+  int64_t least = leastDepth(dot, target);
+  int64_t depth = std::clamp<int64_t>(1024 / bits, least, 128);
   const std::pair<StringAttr, int64_t> wanted[] = {
       {getDimName(lhs, 0), 128}, {getDimName(rhs, 1), 128}, {getDimName(lhs, 1), depth}};
   int64_t results = 1;
@@ -194,9 +212,10 @@ llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
     int64_t length = found->second.kind == NamedDim::Kind::Row ? rowLength(found->second)
                                                                : loopLength(loop, name);
     // Matrix instructions have at least 16 rows and columns.
-    int64_t fitted = std::clamp<int64_t>(ceilPowerOf2(length), 16, size);
+    int64_t smallest = index < 2 ? 16 : least;
+    int64_t fitted = std::clamp<int64_t>(ceilPowerOf2(length), smallest, size);
     if (found->second.kind == NamedDim::Kind::Row)
-      fitted = std::max<int64_t>(16, ceilPowerOf2(length));
+      fitted = std::max<int64_t>(smallest, ceilPowerOf2(length));
     if (llvm::Error error = choose(name, fitted))
       return error;
     if (index < 2)
@@ -338,9 +357,8 @@ llvm::Error Chooser::addLoop(ParallelOp loop) {
       return error;
   }
   // Loops inside a row kernel take what is left.
-  return hasRow && llvm::none_of(dims, [](auto &entry) {
-           return entry.second.kind == NamedDim::Kind::For;
-         })
+  return hasRow && llvm::none_of(
+                       dims, [](auto &entry) { return entry.second.kind == NamedDim::Kind::For; })
              ? llvm::Error::success()
              : addElementwise(loop, dims);
 }

@@ -2,6 +2,7 @@
 
 """Elementwise kernels on every target: dtypes, views, broadcasting, loops, scalars."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import wavetile
 import wavetile.language as wl
 from wavetile.testing import assert_close
 
-from .end_to_end import FP8, assert_untouched, on, surrounded
+from .end_to_end import assert_untouched, on, surrounded
 
 FLOATS = [torch.float32, torch.float16, torch.bfloat16]
 INTEGERS = [torch.int32, torch.int64, torch.bool]
@@ -20,9 +21,7 @@ INTEGERS = [torch.int32, torch.int64, torch.bool]
 LENGTHS = [1, 7, 8, 9, 63, 65, 257, 2047, 4099]
 
 
-def values(
-    shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator
-) -> torch.Tensor:
+def values(shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
     if dtype.is_floating_point:
         return torch.randn(shape, generator=generator).to(dtype)
     return torch.randint(-9, 10, shape, generator=generator).to(dtype)
@@ -69,7 +68,7 @@ VIEWS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("of_x", VIEWS)
 @pytest.mark.parametrize("of_out", VIEWS)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64, torch.bool])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64])
 def test_views(
     of_x: dict[str, Any],
     of_out: dict[str, Any],
@@ -78,15 +77,17 @@ def test_views(
     generator: torch.Generator,
 ) -> None:
     x, y = (values((13, 71), dtype, generator) for _ in range(2))
-    wanted = x.int() - y.int() if dtype == torch.bool else x - y
     out = surrounded(torch.full([13, 71], 77).to(dtype), **of_out)
-    if dtype == torch.bool:
-        with pytest.raises(wavetile.errors.DTypeError, match="bool"):
-            on(two_dimensions, target)(surrounded(x, **of_x), y, out)
-        return
     on(two_dimensions, target)(surrounded(x, **of_x), surrounded(y), out)
-    assert torch.equal(out, wanted)
+    assert torch.equal(out, x - y)
     assert_untouched(out)
+
+
+def test_bool_has_no_difference(target: str) -> None:
+    """As in torch, which raises too."""
+    x = torch.ones(3, 5, dtype=torch.bool)
+    with pytest.raises(wavetile.errors.DTypeError, match="bool"):
+        on(two_dimensions, target)(x, x.clone(), x.clone())
 
 
 @pytest.mark.parametrize("config", [{"rows": 1, "cols": 32}, {"rows": 64, "cols": 4, "waves": 2}])
@@ -113,9 +114,7 @@ def binary(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor, function: wl.con
 
 @pytest.mark.parametrize("a", FLOATS + INTEGERS)
 @pytest.mark.parametrize("b", FLOATS + INTEGERS)
-def test_promotion(
-    a: torch.dtype, b: torch.dtype, target: str, generator: torch.Generator
-) -> None:
+def test_promotion(a: torch.dtype, b: torch.dtype, target: str, generator: torch.Generator) -> None:
     """Into a tensor of the dtype that torch's result has."""
     x, y = values((5, 77), a, generator), values((5, 77), b, generator)
     wanted = mixed(x, y)
@@ -212,17 +211,13 @@ def test_floats_to_integers(result: torch.dtype, target: str, generator: torch.G
 @wavetile.kernel
 def scaled(x: torch.Tensor, factor: float, offset: int, negate: bool, out: torch.Tensor) -> None:
     for rows in wl.tile(x.size(0)):
-        v = x[rows, :] * factor + offset
-        out[rows, :] = -v if negate else v
+        out[rows, :] = (x[rows, :] * factor + offset) * (-1 if negate else 1)
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.5, torch.inf])
-@pytest.mark.parametrize("offset", [0, 1, -7, 16, 2**31])
-def test_scalar_arguments(
-    factor: float, offset: int, target: str, generator: torch.Generator
-) -> None:
+def test_scalar_arguments(factor: float, target: str, generator: torch.Generator) -> None:
     x = torch.randn(5, 77, generator=generator)
-    for negate in (False, True):
+    for offset, negate in itertools.product([0, 1, -7, 16, 2**31], [False, True]):
         out = torch.full([5, 77], 77.0)
         on(scaled, target)(x, factor, offset, negate, out)
         wanted = x.double() * factor + offset
@@ -391,4 +386,7 @@ def test_functions_at_the_ends_of_the_range(
     # The argument is scaled in f32, which costs |x| eps of relative accuracy.
     steps = 4 * torch.finfo(dtype).eps + 4 * torch.finfo(torch.float32).eps * x.double().abs()
     bound = wanted.abs() * steps.clamp(max=1) + (tiny if dtype != torch.float16 else 2**-24)
+    if fast_math:
+        # silu multiplies what was flushed by its argument.
+        bound += tiny * x.double().abs().clamp(max=100)
     assert (error <= bound[finite]).all(), (x[finite], out[finite], wanted[finite])
