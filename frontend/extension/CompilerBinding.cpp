@@ -8,7 +8,11 @@
 #include "frontend/extension/CompilerBinding.h"
 
 #include "frontend/extension/Builder.h"
+#include "passes/StagingCosts.h"
 #include "passes/driver/Driver.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
 
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
@@ -66,6 +70,20 @@ std::vector<KernelResources> getResources(const py::bytes &codeObject, const std
   return valueOrCompilationError(backend->resources(toBytes(codeObject), *info));
 }
 
+/// The costs of a module's text at the stage "final".
+std::vector<StagingCost> getStagingCosts(const std::string &final, const std::string &target) {
+  const TargetInfo *info = findTarget(target).second;
+  mlir::DialectRegistry registry;
+  registerDialects(registry, BackendRegistry::builtin());
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceString<mlir::ModuleOp>(final, &context);
+  if (!module)
+    throw py::value_error("this is not a module of the tile dialect");
+  auto costs = stagingCosts(*module, *info);
+  return {costs.begin(), costs.end()};
+}
+
 std::string
 disassemble(const py::bytes &codeObject, const std::string &target,
             const std::optional<std::function<std::string(std::string, unsigned)>> &source) {
@@ -117,6 +135,13 @@ void addCompilerBindings(py::module_ &module) {
       .def_readonly("waves_per_simd", &KernelResources::wavesPerSimd)
       .def_readonly("instructions", &KernelResources::instructions);
 
+  py::class_<StagingCost>(module, "StagingCost", "An access of a staging buffer, for one wave.")
+      .def_readonly("is_store", &StagingCost::isStore)
+      .def_readonly("bits", &StagingCost::bits)
+      .def_property_readonly("accesses", [](const StagingCost &c) { return c.cost.accesses; })
+      .def_property_readonly("cycles", [](const StagingCost &c) { return c.cost.cycles; })
+      .def_property_readonly("conflicts", [](const StagingCost &c) { return c.cost.conflicts(); });
+
   py::class_<ConfigKey>(module, "ConfigKey")
       .def_property_readonly("suffix", [](const ConfigKey &k) { return k.suffix.str(); })
       .def_readonly("per_dimension", &ConfigKey::perDim)
@@ -133,6 +158,7 @@ void addCompilerBindings(py::module_ &module) {
     return names;
   });
   module.def("resources", &getResources, py::arg("code_object"), py::arg("target"));
+  module.def("staging_costs", &getStagingCosts, py::arg("final"), py::arg("target"));
   module.def("disassemble", &disassemble, py::arg("code_object"), py::arg("target"),
              py::arg("source") = py::none());
   module.def("target_names", &targetNames);

@@ -1,6 +1,7 @@
 // RUN: split-file %s %t
 // RUN: wavetile-compile %t/even.mlir --target gfx950 --config n=1024,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=EVEN --implicit-check-not='buffer_{{load|store}}_{{u|s|dword }}' --implicit-check-not=s_cbranch
 // RUN: wavetile-compile %t/odd.mlir --target gfx950 --config n=512,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=ODD
+// RUN: wavetile-compile %t/odd.mlir --target gfx950 --config n=1024,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=FIRST
 // RUN: wavetile-compile %t/odd.mlir --target gfx1150 --config n=256,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=ODD11
 // RUN: wavetile-compile %t/wide.mlir --target gfx942 --config n=512,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=WIDE --implicit-check-not=buffer_
 
@@ -28,6 +29,14 @@
 // ODD: buffer_store_dwordx2
 // ODD: buffer_store_dword
 // ODD: buffer_store_short
+
+// All whole vectors are on their way before a lane branches to load the last.
+// FIRST-LABEL: odd_
+// FIRST: buffer_load_dwordx4
+// FIRST-NOT: s_cbranch
+// FIRST-NOT: vmcnt
+// FIRST: buffer_load_dwordx4
+// FIRST: s_cbranch_execz
 
 // ODD11-LABEL: odd_
 // ODD11: buffer_load_b128
