@@ -143,8 +143,8 @@ IndexFacts::Fact IndexFacts::compute(Value value) {
                                         : std::max(*left.constant, *right.constant));
         Fact fact;
         fact.divisor = std::gcd(left.divisor, right.divisor);
-        fact.nonNegative = isMin ? left.nonNegative && right.nonNegative
-                                 : left.nonNegative || right.nonNegative;
+        fact.nonNegative =
+            isMin ? left.nonNegative && right.nonNegative : left.nonNegative || right.nonNegative;
         fact.positive = isMin ? left.positive && right.positive : left.positive || right.positive;
         return fact;
       })
@@ -236,9 +236,8 @@ static Value endOfStep(IndexFacts &facts, Value begin, Value extent) {
     return isStep ? loop.getUpper()[dim] : Value();
   }
   if (auto loop = dyn_cast<ForOp>(parent))
-    return argument == loop.getBegin() && facts.isAtMost(extent, loop.getExtent())
-               ? loop.getUpper()
-               : Value();
+    return argument == loop.getBegin() && facts.isAtMost(extent, loop.getExtent()) ? loop.getUpper()
+                                                                                   : Value();
   return {};
 }
 
@@ -250,6 +249,26 @@ bool IndexFacts::endsWithin(Value offset, Value extent, Value size) {
   std::optional<int64_t> a = constant(offset), b = constant(extent), c = constant(size);
   if (a && b && c)
     return *a + *b <= *c;
+  return false;
+}
+
+bool IndexFacts::isInside(Value place, Value size) {
+  if (!isNonNegative(place))
+    return false;
+  std::optional<int64_t> a = constant(place), b = constant(size);
+  if (a && b)
+    return *a < *b;
+  if (a == 0)
+    return isPositive(size);
+  // The begin of a step is below the upper bound.
+  if (auto argument = dyn_cast<BlockArgument>(place)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (auto loop = dyn_cast<ParallelOp>(parent))
+      return argument.getArgNumber() % 2 == 0 &&
+             isAtMost(loop.getUpper()[argument.getArgNumber() / 2], size);
+    if (auto loop = dyn_cast<ForOp>(parent))
+      return argument == loop.getBegin() && isAtMost(loop.getUpper(), size);
+  }
   return false;
 }
 

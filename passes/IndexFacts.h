@@ -38,6 +38,8 @@ public:
   bool areEqual(mlir::Value left, mlir::Value right);
   /// `offset + extent` is at most `size`, for certain.
   bool endsWithin(mlir::Value offset, mlir::Value extent, mlir::Value size);
+  /// `place` is not negative and less than `size`, for certain.
+  bool isInside(mlir::Value place, mlir::Value size);
 
   /// Bytes that divide the address in a pointer: a power of two.
   int64_t alignment(mlir::Value pointer);

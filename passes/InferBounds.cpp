@@ -54,8 +54,7 @@ namespace {
 template <typename AccessOp> class AccessBounds {
 public:
   AccessBounds(AccessOp op, RankedTensorType tile, IndexFacts &facts)
-      : op(op), tile(tile), facts(facts),
-        view(op.getView().template getDefiningOp<ViewOp>()) {}
+      : op(op), tile(tile), facts(facts), view(op.getView().template getDefiningOp<ViewOp>()) {}
 
   void set() {
     if (!view)
@@ -102,9 +101,7 @@ private:
 } // namespace
 
 static void setAccessBounds(Operation *root, IndexFacts &facts) {
-  root->walk([&](LoadOp load) {
-    AccessBounds<LoadOp>(load, load.getType(), facts).set();
-  });
+  root->walk([&](LoadOp load) { AccessBounds<LoadOp>(load, load.getType(), facts).set(); });
   root->walk([&](StoreOp store) {
     AccessBounds<StoreOp>(store, store.getValue().getType(), facts).set();
   });
@@ -139,7 +136,8 @@ private:
   unsigned analyse();
   bool isMet(const Demand &demand, bool &exception);
   bool isRedundant(FillBeyondOp fill);
-  SmallVector<TypedAttr> candidates(Type element);
+  bool mayLeaveView(LoadOp load);
+  SmallVector<TypedAttr> candidates(LoadOp load);
   void choose();
   void apply();
   void applyTo(const Demand &demand);
@@ -246,9 +244,34 @@ unsigned BeyondChooser::analyse() {
          llvm::count_if(fills, [&](FillBeyondOp fill) { return !isRedundant(fill); });
 }
 
+/// What elements outside the view are.
+static TypedAttr padOf(LoadOp load) {
+  return load.getPad().value_or(getIdentity(ReductionKind::Sum, load.getType().getElementType()));
+}
+
+/// Whether elements within the extents may lie outside the view. They are `pad`, so that no other
+/// value may stand beyond the extents: the lowering keeps lanes out of both in one way.
+bool BeyondChooser::mayLeaveView(LoadOp load) {
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  if (!view)
+    return true;
+  for (auto [offset, size, dim] :
+       llvm::zip_equal(load.getOffsets(), view.getSizes(), load.getDims())) {
+    bool stays = dim < 0 ? facts.isInside(offset, size)
+                         : facts.isNonNegative(offset) &&
+                               facts.endsWithin(offset, load.getExtents()[dim], size);
+    if (!stays)
+      return true;
+  }
+  return false;
+}
+
 /// The identities of everything in the loop, for elements of this type; zero
 /// first, which costs least to put into a register.
-SmallVector<TypedAttr> BeyondChooser::candidates(Type element) {
+SmallVector<TypedAttr> BeyondChooser::candidates(LoadOp load) {
+  Type element = load.getType().getElementType();
+  if (mayLeaveView(load))
+    return {padOf(load)};
   SmallVector<TypedAttr> found = {getIdentity(ReductionKind::Sum, element)};
   auto add = [&](TypedAttr value) {
     if (!llvm::is_contained(found, value))
@@ -272,12 +295,12 @@ SmallVector<TypedAttr> BeyondChooser::candidates(Type element) {
 
 void BeyondChooser::choose() {
   for (LoadOp load : loads)
-    chosen[load] = getIdentity(ReductionKind::Sum, load.getType().getElementType());
+    chosen[load] = candidates(load).front();
   unsigned needed = analyse();
   for (bool improved = true; improved && needed != 0;) {
     improved = false;
     for (LoadOp load : loads) {
-      for (TypedAttr candidate : candidates(load.getType().getElementType())) {
+      for (TypedAttr candidate : candidates(load)) {
         TypedAttr before = chosen[load];
         if (candidate == before)
           continue;
@@ -314,13 +337,12 @@ void BeyondChooser::treatEmptyRow(ReduceOp reduce) {
   builder.setInsertionPointAfter(reduce);
   Location loc = reduce.getLoc();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value isEmpty = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        reduce.getExtent(), zero);
+  Value isEmpty =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, reduce.getExtent(), zero);
   Value identity = arith::ConstantOp::create(
       builder, loc, getIdentity(reduce.getKind(), reduce.getType().getElementType()));
   Value full = FullOp::create(builder, loc, reduce.getType(), identity);
-  auto select =
-      arith::SelectOp::create(builder, loc, isEmpty, full, reduce.getResult());
+  auto select = arith::SelectOp::create(builder, loc, isEmpty, full, reduce.getResult());
   reduce.getResult().replaceAllUsesExcept(select.getResult(), select);
 }
 
@@ -343,8 +365,7 @@ void BeyondChooser::applyTo(const Demand &demand) {
   // Indices that do not grow must not win a tie either.
   if (auto reduce = dyn_cast<ArgReduceOp>(demand.op);
       reduce && !isIncreasing(reduce.getIndices(), demand.axis))
-    fill(1, getIdentity(ArgReductionKind::Minimum,
-                        reduce.getIndices().getType().getElementType()));
+    fill(1, getIdentity(ArgReductionKind::Minimum, reduce.getIndices().getType().getElementType()));
 }
 
 void BeyondChooser::apply() {

@@ -7,14 +7,17 @@
 
 #include "backend_rocm/lowering/MemoryAccess.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::rocm;
 
-/// An offset that no descriptor of ours has in range, and to which a group's constant part can still
-/// be added without wrapping around.
+/// An offset that no descriptor of ours has in range, and to which a group's constant part can
+/// still be added without wrapping around. All 2^31 bytes below it are in range, so that no dword
+/// of the largest tensor is lost.
 constexpr int64_t outOfRangeOffset = 0x80000000;
-constexpr int64_t rangeCheckedBytes = 0x7ffffffe;
+constexpr int64_t rangeCheckedBytes = outOfRangeOffset;
 
 TileAccess::TileAccess(Lowering &state, const AccessDescription &access)
     : state(state), access(access), memory(state.memoryType(access.element)),
@@ -27,6 +30,8 @@ TileAccess::TileAccess(Lowering &state, const AccessDescription &access)
   buildBase();
   if (access.isStore)
     canonical = state.canonicalCopy(access.layout);
+  if (Value inside = fixedPlacesInside())
+    canonical = conjunction(canonical, inside);
   Replication copies = access.layout.replication();
   unsigned groupDim = fastDim.value_or(0);
   if (access.layout.rank() == 0) {
@@ -62,6 +67,9 @@ void TileAccess::chooseGroups() {
   for (unsigned dim = 0; dim < access.layout.rank(); ++dim) {
     if (access.view.constantStrides[viewDimOf[dim]] != 1)
       continue;
+    // A group would have to begin in its middle as well as end there.
+    if (mayBeNegative(viewDimOf[dim]))
+      continue;
     unsigned contiguous = std::min(access.layout.contiguousElements(dim), widest);
     if (fastDim && contiguous <= groupWidth)
       continue;
@@ -70,6 +78,45 @@ void TileAccess::chooseGroups() {
   }
   bool fastInBounds = fastDim && access.inBounds && (*access.inBounds)[*fastDim];
   mayEndInGroup = groupWidth > 1 && !fastInBounds && access.divisor % groupWidth != 0;
+}
+
+bool TileAccess::mayBeNegative(unsigned viewDim) {
+  return !facts.isNonNegative(access.offsets[viewDim]);
+}
+
+/// Whether the places in dimensions of the view along which no dimension of the tile runs lie in
+/// the view; null if they do for certain.
+Value TileAccess::fixedPlacesInside() {
+  Value inside;
+  for (auto [viewDim, dim] : llvm::enumerate(access.dims)) {
+    if (dim >= 0)
+      continue;
+    Value size = access.view.sizes[viewDim];
+    std::optional<int64_t> place = facts.constant(access.offsets[viewDim]);
+    llvm::APInt number;
+    if (place && *place >= 0 && matchPattern(size, m_ConstantInt(&number)) && number.sgt(*place))
+      continue;
+    // Unsigned, so that no negative place is below.
+    inside = conjunction(inside, state.compare(LLVM::ICmpPredicate::ult,
+                                               state.scalar(access.offsets[viewDim]), size));
+  }
+  return inside;
+}
+
+/// The first coordinate of the tile in dimension `dim` that is not below the view, less the wave's
+/// part; null if all are not.
+Value TileAccess::firstInside(unsigned dim, Value wave) {
+  if (!mayBeNegative(viewDimOf[dim]))
+    return {};
+  Type index = state.indexType();
+  Value offset = state.scalar(access.offsets[viewDimOf[dim]]);
+  constexpr int64_t beyondAnyTile = int64_t(1) << 30;
+  Value first = state.sub(state.constant(index, 0), offset);
+  first = LLVM::SMaxOp::create(state.builder, state.loc, first, state.constant(index, 0));
+  first =
+      LLVM::SMinOp::create(state.builder, state.loc, first, state.constant(index, beyondAnyTile));
+  first = state.castInteger(first, state.i32());
+  return wave ? state.sub(first, wave) : first;
 }
 
 /// The pointer to element (offsets) plus the wave's part, and what each dimension may not reach.
@@ -89,22 +136,29 @@ void TileAccess::buildBase() {
       addProduct(stand.wave, viewDimOf[dim]);
     if (access.inBounds && (*access.inBounds)[dim]) {
       limits.push_back(Value());
+      firsts.push_back(Value());
       continue;
     }
     unsigned viewDim = viewDimOf[dim];
     Value left = state.sub(access.view.sizes[viewDim], state.scalar(access.offsets[viewDim]));
-    Value limit = LLVM::SMinOp::create(state.builder, state.loc,
-                                       state.scalar(access.extents[dim]), left);
+    Value limit =
+        LLVM::SMinOp::create(state.builder, state.loc, state.scalar(access.extents[dim]), left);
+    // What is left may be less than any i32.
+    if (state.wide)
+      limit =
+          LLVM::SMaxOp::create(state.builder, state.loc, limit, state.constant(limit.getType(), 0));
     limit = state.castInteger(limit, state.i32());
-    if (stand.wave && isUniformPart)
-      limit = state.sub(limit, stand.wave);
+    Value wave = isUniformPart ? stand.wave : Value();
+    if (wave)
+      limit = state.sub(limit, wave);
     limits.push_back(limit);
+    firsts.push_back(firstInside(dim, wave));
   }
   base = access.view.pointer;
   if (uniform)
-    base = LLVM::GEPOp::create(state.builder, state.loc, base.getType(), state.builder.getI8Type(),
-                               base,
-                               ArrayRef<LLVM::GEPArg>{state.castInteger(uniform, state.i64())});
+    base =
+        LLVM::GEPOp::create(state.builder, state.loc, base.getType(), state.builder.getI8Type(),
+                            base, ArrayRef<LLVM::GEPArg>{state.castInteger(uniform, state.i64())});
 }
 
 void TileAccess::buildGroup(ArrayRef<unsigned> registers) {
@@ -125,8 +179,8 @@ void TileAccess::buildGroup(ArrayRef<unsigned> registers) {
       if (stand.wave)
         place = place ? state.bitXor(place, stand.wave) : stand.wave;
       if (constant)
-        place = place ? state.bitXor(place, state.constantI32(constant))
-                      : state.constantI32(constant);
+        place =
+            place ? state.bitXor(place, state.constantI32(constant)) : state.constantI32(constant);
       constant = 0;
     }
     unsigned viewDim = viewDimOf[dim];
@@ -139,6 +193,12 @@ void TileAccess::buildGroup(ArrayRef<unsigned> registers) {
         constantOffset += constant * *stride;
       } else {
         Value product = state.mul(state.constant(index, constant), strideBytes(viewDim));
+        // Where no lane of the group is inside, the product may be anything; hardware subtracts it
+        // from num_records in 32 bits, so that the range check could let lanes through.
+        if (limits[dim] && !state.wide)
+          product = state.select(
+              state.compare(LLVM::ICmpPredicate::sgt, limits[dim], state.constantI32(constant)),
+              product, state.constant(index, 0));
         group.uniformOffset =
             group.uniformOffset ? state.add(group.uniformOffset, product) : product;
       }
@@ -146,6 +206,12 @@ void TileAccess::buildGroup(ArrayRef<unsigned> registers) {
     if (!limits[dim])
       continue;
     Value lanePlace = place ? place : state.constantI32(0);
+    if (Value first = firsts[dim]) {
+      if (constant)
+        first = state.sub(first, state.constantI32(constant));
+      group.mask =
+          conjunction(group.mask, state.compare(LLVM::ICmpPredicate::sge, lanePlace, first));
+    }
     Value limit = constant ? state.sub(limits[dim], state.constantI32(constant)) : limits[dim];
     auto below = [&](Value bound) {
       return state.compare(LLVM::ICmpPredicate::slt, lanePlace, bound);
@@ -222,16 +288,16 @@ Value TileAccess::load(const Group &group, unsigned count, Value extraBytes, Val
   if (!state.wide) {
     Value zero = state.constantI32(0);
     Value uniform = group.uniformOffset ? group.uniformOffset : zero;
-    Value loaded = state.intrinsic(
-        "llvm.amdgcn.raw.ptr.buffer.load", words,
-        {bufferResource(), bufferOffset(group, extraBytes, mask), uniform, zero});
+    Value loaded =
+        state.intrinsic("llvm.amdgcn.raw.ptr.buffer.load", words,
+                        {bufferResource(), bufferOffset(group, extraBytes, mask), uniform, zero});
     return state.bitcast(loaded, type);
   }
   auto access = [&]() -> SmallVector<Value> {
     return {LLVM::LoadOp::create(builder, state.loc, words, wideAddress(group, extraBytes), bytes)};
   };
-  Value loaded = mask ? state.conditional(mask, state.constant(words, 0), access).front()
-                      : access().front();
+  Value loaded =
+      mask ? state.conditional(mask, state.constant(words, 0), access).front() : access().front();
   return state.bitcast(loaded, type);
 }
 
@@ -243,9 +309,9 @@ void TileAccess::store(const Group &group, Value value, Value extraBytes, Value 
   if (!state.wide) {
     Value zero = state.constantI32(0);
     Value uniform = group.uniformOffset ? group.uniformOffset : zero;
-    state.intrinsicVoid("llvm.amdgcn.raw.ptr.buffer.store",
-                        {words, bufferResource(), bufferOffset(group, extraBytes, mask), uniform,
-                         zero});
+    state.intrinsicVoid(
+        "llvm.amdgcn.raw.ptr.buffer.store",
+        {words, bufferResource(), bufferOffset(group, extraBytes, mask), uniform, zero});
     return;
   }
   auto access = [&]() -> SmallVector<Value> {

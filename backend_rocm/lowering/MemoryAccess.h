@@ -25,6 +25,7 @@
 #define WAVETILE_BACKEND_ROCM_LOWERING_MEMORYACCESS_H
 
 #include "backend_rocm/lowering/Lowering.h"
+#include "passes/IndexFacts.h"
 
 namespace wavetile::rocm {
 
@@ -68,7 +69,9 @@ private:
   void chooseGroups();
   void buildBase();
   void buildGroup(llvm::ArrayRef<unsigned> registers);
-  mlir::Value laneOffset(llvm::ArrayRef<int64_t> constants);
+  bool mayBeNegative(unsigned viewDim);
+  mlir::Value fixedPlacesInside();
+  mlir::Value firstInside(unsigned dim, mlir::Value wave);
   mlir::Value bufferResource();
   mlir::Value wideAddress(const Group &group, mlir::Value extraBytes);
   mlir::Value bufferOffset(const Group &group, mlir::Value extraBytes, mlir::Value mask);
@@ -84,10 +87,13 @@ private:
   unsigned groupWidth = 1;
   bool mayEndInGroup = false;
   llvm::SmallVector<unsigned, 4> viewDimOf; // for each dimension of the tile
-  llvm::SmallVector<mlir::Value, 4> limits; // for each dimension of the tile, null if in bounds
-  mlir::Value base;                         // the uniform pointer
+  // For each dimension of the tile the coordinates that are accessed, less the wave's part: from
+  // `firsts` (null: 0) up to but without `limits` (null: all).
+  llvm::SmallVector<mlir::Value, 4> firsts, limits;
+  mlir::Value base; // the uniform pointer
   mlir::Value resource;
-  mlir::Value canonical; // stores: lanes with the canonical copy, or null
+  mlir::Value canonical; // stores: lanes with the canonical copy; and fixed places inside; or null
+  IndexFacts facts;
   llvm::SmallVector<Group, 0> accessGroups;
 };
 
