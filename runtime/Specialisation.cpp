@@ -41,6 +41,9 @@ enum IntegerFlag : uint8_t {
 
 constexpr uint32_t vectorBytes = 16; // of the widest global access
 
+/// The largest size that 32-bit loops count to: a step beyond it must not wrap around.
+constexpr int64_t largestNarrowSize = int64_t(1) << 30;
+
 bool fitsInt32(int64_t value) {
   return value >= std::numeric_limits<int32_t>::min() &&
          value <= std::numeric_limits<int32_t>::max();
@@ -163,7 +166,7 @@ void CallArguments::addTensor(const TensorArgument &tensor) {
     int64_t stride = tensor.strides[dimension];
     addTensorInteger(stride, (stride == 0 ? ZeroFlag : 0) | (stride == 1 ? OneFlag : 0) |
                                  (stride % vector == 0 ? DivisibleFlag : 0));
-    wide |= !fitsInt32(tensor.sizes[dimension]) || !fitsInt32(stride);
+    wide |= tensor.sizes[dimension] > largestNarrowSize || !fitsInt32(stride);
   }
   assert(tensor.rank <= std::numeric_limits<uint8_t>::max());
   auto flags = static_cast<uint8_t>((aligned ? AlignedFlag : 0) | (wide ? WideFlag : 0));

@@ -12,7 +12,7 @@
 //
 // In the key are, besides the kinds of the parameters and the device's target:
 //   * of a tensor: dtype, rank, whether its address is a multiple of 16, whether it
-//     is wide (a byte offset, a size or a stride passes 2^31);
+//     is wide (a byte offset or stride passes 2^31, or a size 2^30);
 //   * of a size: whether it is 1; of a stride: whether it is 0 or 1;
 //   * of a stride, and of the size of a dimension with stride 1: whether it is a
 //     multiple of 16 bytes (so that a 16-bit row of 4104 is served as one of 4096);
@@ -142,7 +142,7 @@ struct TensorFacts {
   DataType type;
   uint32_t rank;
   bool aligned;          // address is a multiple of 16
-  bool wide;             // a byte offset, size or stride passes 2^31
+  bool wide;             // a byte offset or stride passes 2^31, or a size 2^30
   uint32_t firstInteger; // `rank` sizes, then `rank` strides
 };
 

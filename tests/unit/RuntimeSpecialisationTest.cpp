@@ -221,6 +221,9 @@ TEST(Specialisation, KnowsWideTensors) {
   EXPECT_TRUE(wide(contiguous({(1 << 15) + 1, 1 << 15})));
   EXPECT_TRUE(wide(Tensor{{2, 8}, {int64_t(1) << 30, 1}}));
   EXPECT_TRUE(wide(Tensor{{int64_t(1) << 40, 8}, {0, 1}})); // bytes are few, the size is not
+  // The begin of the step after the last one must fit 32 bits as well.
+  EXPECT_FALSE(wide(Tensor{{1 << 30, 8}, {0, 1}}));
+  EXPECT_TRUE(wide(Tensor{{(1 << 30) + 1, 8}, {0, 1}}));
   EXPECT_TRUE(wide(Tensor{{INT64_MAX, 8}, {INT64_MAX, 1}}));
   EXPECT_FALSE(wide(contiguous({0, 8})));
 }
