@@ -415,9 +415,7 @@ def test_a_row_of_ones_sums_to_its_length(strategy: str, target: str) -> None:
 
 
 @EACH_STRATEGY
-def test_two_runs_give_equal_bits(
-    strategy: str, target: str, generator: torch.Generator
-) -> None:
+def test_two_runs_give_equal_bits(strategy: str, target: str, generator: torch.Generator) -> None:
     config, shapes = STRATEGIES[strategy]
     x = torch.randn(shapes[-1], generator=generator)
     results = []

@@ -2,6 +2,7 @@
 
 """What ends or corrupts other compilers: refusals, faults, odd surroundings, huge tensors."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -221,6 +222,24 @@ def test_nothing_needs_to_be_written(cache: str | None, tmp_path: Path) -> None:
         check=False,
     )
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("inserted", ["", "\n", "\n\n", "# a comment\n" * 4])
+def test_a_file_that_changes_after_its_import(inserted: str, tmp_path: Path) -> None:
+    """No other text than that of the function is compiled."""
+    path = tmp_path / "changing.py"
+    path.write_text(PROGRAM.split("x = torch.randn")[0])
+    spec = importlib.util.spec_from_file_location(f"changing_{len(inserted)}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    path.write_text(inserted + path.read_text())
+    x = torch.ones(5, 7)
+    if inserted:
+        with pytest.raises(errors.SourceUnavailableError, match=r"changing\.py"):
+            module.double(x)
+    else:
+        assert torch.equal(module.double(x), x * 2)
 
 
 def good() -> torch.Tensor:

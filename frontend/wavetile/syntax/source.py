@@ -9,7 +9,7 @@ import functools
 import inspect
 import linecache
 from dataclasses import dataclass
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from wavetile.errors import SourceLocation, SourceUnavailableError
@@ -107,8 +107,23 @@ def read_function(function: FunctionType) -> FunctionSource:
         return _lambda_source(function, parsed)
     for node in ast.walk(parsed):
         if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
+            if not _is_source_of(node, code):
+                break
             return FunctionSource(function, node, code.co_filename)
-    raise _unavailable(function)
+    raise SourceUnavailableError(
+        f"{code.co_filename}:{code.co_firstlineno} does not hold {function.__qualname__}: the file"
+        " has changed since it was imported",
+        remedy="import it again",
+    )
+
+
+def _is_source_of(node: ast.FunctionDef, code: CodeType) -> bool:
+    """Whether a definition stands where the code says, with the code's parameters."""
+    first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    count = code.co_argcount + code.co_kwonlyargcount
+    names = tuple(argument.arg for argument in arguments)
+    return first == code.co_firstlineno and names == code.co_varnames[:count]
 
 
 def _lambda_source(function: FunctionType, parsed: ast.Module) -> FunctionSource:
