@@ -92,12 +92,17 @@ def test_arguments(generator: torch.Generator) -> None:
         arguments.parse_argument("x + 1", generator)
 
 
-def test_hot_loop_is_the_largest_innermost_one() -> None:
+def test_hot_loop_is_the_innermost_one_with_the_most_work() -> None:
     listing = "\n".join(
         ["k:", ".L0:", "  a", ".L1:", "  b", "  c", "  s_cbranch_scc1 .L1", "  s_branch .L0"]
     )
     assert hot_loop(listing).splitlines() == [".L1:", "  b", "  c", "  s_cbranch_scc1 .L1"]
     assert hot_loop("k:\n  s_endpgm") == ""
+    # What is left over after a loop takes more instructions, for no more work.
+    steady = [".L0:", "  v_mfma_f32_16x16x32_bf16 v[0:3]", "  s_cbranch_scc1 .L0"]
+    rest = [".L1:", "  v_mfma_f32_16x16x32_bf16 v[0:3]", "  v_mov", "  s_cbranch_scc1 .L1"]
+    idle = [".L2:", "  a", "  b", "  c", "  d", "  s_cbranch_scc1 .L2"]
+    assert hot_loop("\n".join(["k:", *idle, *steady, *rest])).splitlines() == steady
 
 
 @wavetile.kernel

@@ -75,7 +75,11 @@ def example_folder() -> Path:
 
 
 def hot_loop(listing: str) -> str:
-    """The loop with the most instructions that holds no other; empty if there is none."""
+    """The loop with the most work that holds no other; empty if there is none.
+
+    Work is matrix instructions, then the widest accesses. Among equals the first is taken: what
+    a loop leaves over is done after it, with as much of either and more to find its ends.
+    """
     lines = listing.splitlines()
     labels = {line[:-1]: i for i, line in enumerate(lines) if re.fullmatch(r"\.L\w+:", line)}
     loops = []
@@ -90,7 +94,16 @@ def hot_loop(listing: str) -> str:
     ]
     if not inner:
         return ""
-    begin, end = max(inner, key=lambda loop: loop[1] - loop[0])
+
+    def work(loop: tuple[int, int]) -> tuple[int, int]:
+        body = [line.split() for line in lines[loop[0] : loop[1] + 1]]
+        names = [words[0] for words in body if words]
+        return (
+            sum(name.startswith(("v_mfma", "v_wmma")) for name in names),
+            sum(name.endswith(("dwordx4", "b128")) for name in names),
+        )
+
+    begin, end = max(inner, key=work)
     if not any(line.startswith(";") for line in lines[begin : begin + 2]):
         before = [line for line in lines[:begin] if line.startswith(";")]
         return "\n".join([*before[-1:], *lines[begin : end + 1]])
