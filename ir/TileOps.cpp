@@ -76,9 +76,8 @@ static std::optional<ArrayRef<bool>> optionalArray(DenseBoolArrayAttr attr) {
 template <typename Op>
 static ParseResult parseFunctionLike(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
-                      function_interface_impl::VariadicFlag, std::string &) {
-    return builder.getFunctionType(arguments, results);
-  };
+                      function_interface_impl::VariadicFlag,
+                      std::string &) { return builder.getFunctionType(arguments, results); };
   return function_interface_impl::parseFunctionOp(
       parser, result, /*allowVariadic=*/false, Op::getFunctionTypeAttrName(result.name), buildType,
       Op::getArgAttrsAttrName(result.name), Op::getResAttrsAttrName(result.name));
@@ -190,8 +189,7 @@ void StoreOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects
 LogicalResult LoadOp::verify() {
   for (std::optional<TypedAttr> value : {getPad(), getBeyond()})
     if (value && value->getType() != getType().getElementType())
-      return emitOpError() << "value " << *value << " for a tile of "
-                           << getType().getElementType();
+      return emitOpError() << "value " << *value << " for a tile of " << getType().getElementType();
   return checkAccess(*this, getType(), getView().getType(), getOffsets().size(),
                      getExtents().size(), getDims(), optionalArray(getInBoundsAttr()));
 }
@@ -248,7 +246,8 @@ LogicalResult BroadcastOp::verify() {
       continue;
     if (source.getDimSize(dim) != getType().getDimSize(dim) ||
         getDimName(source, dim) != getDimName(getType(), dim))
-      return emitOpError() << "dimension " << dim << " is neither of size one nor that of the result";
+      return emitOpError() << "dimension " << dim
+                           << " is neither of size one nor that of the result";
   }
   return success();
 }
@@ -297,6 +296,8 @@ LogicalResult ArgReduceOp::verify() {
     return emitOpError("results must have the element types of the operands");
   if (!getIndices().getType().getElementType().isIntOrIndex())
     return emitOpError("indices must be integers");
+  if (source.getElementType().isInteger(1))
+    return emitOpError("compares numbers, not i1");
   return success();
 }
 

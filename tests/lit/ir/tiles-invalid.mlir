@@ -399,3 +399,13 @@ tile.program @dot(%n: index) attributes {waves = 1 : i64} {
   %d = tile.dot %a, %a, %c extent(%n) : tensor<16x16xi8>, tensor<16x16xi8>, tensor<16x16xf32>
   tile.return
 }
+
+// -----
+
+tile.program @arg_reduce(%n: index) attributes {waves = 1 : i64} {
+  %a = arith.constant dense<true> : tensor<4xi1>
+  %i = tile.iota : tensor<4xi64>
+  // expected-error @+1 {{compares numbers, not i1}}
+  %v, %j = tile.arg_reduce maximum %a, %i axis 0 extent(%n) : tensor<4xi1>, tensor<4xi64> -> tensor<i1>, tensor<i64>
+  tile.return
+}

@@ -244,6 +244,12 @@ def _arg_reduce(
     emitter: Emitter, name: str, kind: str, input: Any, dim: Any, keepdim: bool
 ) -> tuple[Tile, Tile]:
     tile = check_tile(emitter, name, input)
+    if tile.dtype == torch.bool or tile.dtype in FLOAT8:
+        emitter.fail(
+            DTypeError,
+            f"{name} is not defined for {tile.dtype}",
+            "convert first, such as v.to(torch.int32) or v.to(torch.float32)",
+        )
     if dim is None and len(tile.dims) != 1:
         emitter.fail(
             ArgumentError,
