@@ -44,7 +44,8 @@ void TileDialect::initialize() {
 
 static bool isKeyword(StringRef text) {
   return !text.empty() && (llvm::isAlpha(text.front()) || text.front() == '_') &&
-         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; });
+         llvm::all_of(text,
+                      [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; });
 }
 
 Attribute DimsAttr::parse(AsmParser &parser, Type) {
@@ -92,7 +93,9 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   return LayoutAttr::get(parser.getContext(), *layout);
 }
 
-void LayoutAttr::print(AsmPrinter &printer) const { printer << "<\"" << getLayout().str() << "\">"; }
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << "<\"" << getLayout().str() << "\">";
+}
 
 //===----------------------------------------------------------------------===//
 // Questions about tile types

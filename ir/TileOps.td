@@ -220,7 +220,7 @@ def Tile_LaunchOp : Tile_Op<"launch", [HasParent<"KernelOp">, AttrSizedOperandSe
   let arguments = (ins FlatSymbolRefAttr:$program, Variadic<Index>:$grid,
                        Variadic<AnyType>:$arguments);
   let assemblyFormat = [{
-    $program `grid` `(` $grid `)` `arguments` `(` $arguments `)` attr-dict `:` type($arguments)
+    $program `grid` `(` $grid `)` (`arguments` `(` $arguments^ `)` `:` type($arguments))? attr-dict
   }];
   let hasVerifier = 1;
 }

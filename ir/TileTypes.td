@@ -60,7 +60,7 @@ def Tile_StagingType : Tile_Type<"Staging", "staging"> {
   }];
   let parameters = (ins "int64_t":$buffers, ArrayRefParameter<"int64_t">:$shape,
                         "::mlir::Type":$elementType, "::mlir::Attribute":$layout);
-  let assemblyFormat = "`<` $buffers `x` `[` $shape `]` `x` $elementType `,` $layout `>`";
+  let assemblyFormat = "`<` $buffers `x` ` ` `[` $shape `]` ` ` `x` $elementType `,` $layout `>`";
 }
 
 def Tile_DimsAttr : Tile_Attr<"Dims", "dims"> {

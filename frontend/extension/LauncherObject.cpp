@@ -88,10 +88,9 @@ PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     return nullptr;
   return guarded([&]() -> PyObject * {
     auto borrow = [](PyObject *object) { return py::reinterpret_borrow<py::object>(object); };
-    auto region = std::make_unique<Region>(py::handle(name).cast<std::string>(),
-                                           parseParameters(parameterNames, parameterKinds),
-                                           borrow(compile), borrow(devices), borrow(errors),
-                                           target ? target : "");
+    auto region = std::make_unique<Region>(
+        py::handle(name).cast<std::string>(), parseParameters(parameterNames, parameterKinds),
+        borrow(compile), borrow(devices), borrow(errors), target ? target : "");
     auto *self = reinterpret_cast<LauncherObject *>(type->tp_alloc(type, 0));
     if (!self)
       return nullptr;

@@ -71,8 +71,7 @@ protected:
     OwningOpRef<ModuleOp> module = parse(text);
     const Backend *backend = llvm::cantFail(BackendRegistry::builtin().find(target));
     const TargetInfo *info = llvm::cantFail(backend->target(target));
-    return llvm::cantFail(
-               completeConfig(*module, *info, llvm::cantFail(Config::parse(given))))
+    return llvm::cantFail(completeConfig(*module, *info, llvm::cantFail(Config::parse(given))))
         .str();
   }
 
@@ -140,8 +139,8 @@ TEST_F(Driver, FewLongRowsAreSharedByBlocks) {
 }
 
 TEST_F(Driver, ARowThatMayOverlapItsResultIsNeverRolled) {
-  EXPECT_EQ(complete(rowKernel(4, 100000, "bf16", /*disjoint=*/false), "gfx950")
-                .find("resident") != std::string::npos,
+  EXPECT_EQ(complete(rowKernel(4, 100000, "bf16", /*disjoint=*/false), "gfx950").find("resident") !=
+                std::string::npos,
             true);
 }
 

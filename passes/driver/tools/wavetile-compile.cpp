@@ -31,17 +31,17 @@ static cl::opt<std::string>
 static cl::opt<std::string> configText("config",
                                        cl::desc("Config entries, such as rows=4,waves=4; what is "
                                                 "missing is chosen"));
-static cl::opt<Form> form(
-    "emit", cl::desc("What to write"), cl::init(Form::ISA),
-    cl::values(clEnumValN(Form::Tile, "tile", "the module as it was read"),
-               clEnumValN(Form::Bound, "bound", "with the Config bound"),
-               clEnumValN(Form::Final, "final", "after the target-independent passes"),
-               clEnumValN(Form::LLVM, "llvm", "optimised LLVM IR"),
-               clEnumValN(Form::ISA, "isa", "an assembly listing"),
-               clEnumValN(Form::Object, "object", "the code object"),
-               clEnumValN(Form::Plan, "plan", "the launch plan"),
-               clEnumValN(Form::Config, "config", "the complete Config"),
-               clEnumValN(Form::Times, "times", "milliseconds of each step")));
+static cl::opt<Form>
+    form("emit", cl::desc("What to write"), cl::init(Form::ISA),
+         cl::values(clEnumValN(Form::Tile, "tile", "the module as it was read"),
+                    clEnumValN(Form::Bound, "bound", "with the Config bound"),
+                    clEnumValN(Form::Final, "final", "after the target-independent passes"),
+                    clEnumValN(Form::LLVM, "llvm", "optimised LLVM IR"),
+                    clEnumValN(Form::ISA, "isa", "an assembly listing"),
+                    clEnumValN(Form::Object, "object", "the code object"),
+                    clEnumValN(Form::Plan, "plan", "the launch plan"),
+                    clEnumValN(Form::Config, "config", "the complete Config"),
+                    clEnumValN(Form::Times, "times", "milliseconds of each step")));
 
 namespace {
 /// The command line, copied before anything is compiled: lld sets every option of the process back
