@@ -139,6 +139,110 @@ static Layout foldedSwizzle(ArrayRef<int64_t> shape, unsigned vector, unsigned r
   return cantFail(Layout::ldsFromBases(shape, bases, buffers, {}, order));
 }
 
+namespace {
+
+/// Searches all swizzles in which each bit of the row number moves a vector of `vector` elements by
+/// an XOR of its own, for one in which no use has a conflict with accesses of one vector.
+class SwizzleSearch {
+public:
+  SwizzleSearch(ArrayRef<int64_t> shape, unsigned vector, unsigned elementBytes,
+                ArrayRef<LdsUse> uses, ArrayRef<unsigned> order)
+      : shape(shape), order(order), vector(vector), atom(Layout::lds(shape).atomShape()),
+        slots(atom[order[0]] / vector), moves(Log2_64(atom[order[1]]), 0) {
+    for (const LdsUse &use : uses)
+      addPhase(use, vector * elementBytes);
+  }
+
+  std::optional<Layout> run(unsigned buffers) {
+    if (slots < 2 || !assign(0))
+      return std::nullopt;
+    SmallVector<Coordinates> bases;
+    for (auto [place, dim] : enumerate(order))
+      for (unsigned bit = 0; (int64_t(1) << bit) < atom[dim]; ++bit) {
+        Coordinates basis(shape.size(), 0);
+        basis[dim] = int64_t(1) << bit;
+        if (place == 1)
+          basis[order[0]] = int64_t(moves[bit]) * vector;
+        bases.push_back(basis);
+      }
+    return cantFail(Layout::ldsFromBases(shape, bases, buffers, {}, order));
+  }
+
+private:
+  /// What a phase's lanes differ by: vectors along the row, and rows.
+  struct Difference {
+    uint64_t slot, row;
+  };
+  struct Phase {
+    SmallVector<Difference, 6> differences;
+    uint64_t bankSlots; // vectors that all banks serve at once
+    uint64_t rows;      // the row bits of all differences
+    unsigned rank;      // of the differences
+  };
+
+  void addPhase(const LdsUse &use, unsigned bytes) {
+    const LdsAccess &access = ldsAccess(use.accesses, bytes * 8);
+    Phase phase{{}, access.banks * WordBytes / bytes, 0, 0};
+    Subspace addresses;
+    for (unsigned lanes : access.phaseLanes) {
+      Coordinates at(shape.size(), 0);
+      for (unsigned bit = 0; lanes >> bit; ++bit)
+        if (lanes >> bit & 1 && (1u << bit) < use.registers.laneCount())
+          for (auto [sum, part] : zip_equal(at, use.registers.laneBasis(bit)))
+            sum ^= part;
+      Difference difference{uint64_t(at[order[0]]) / vector, uint64_t(at[order[1]])};
+      addresses.insert(difference.row * slots + difference.slot);
+      phase.differences.push_back(difference);
+      phase.rows |= difference.row;
+    }
+    involved |= phase.rows;
+    phase.rank = addresses.dimension();
+    phases.push_back(std::move(phase));
+  }
+
+  bool isFree(const Phase &phase) const {
+    Subspace banks;
+    for (const Difference &difference : phase.differences) {
+      uint64_t slot = difference.slot;
+      for (unsigned bit = 0; bit < moves.size(); ++bit)
+        if (difference.row >> bit & 1)
+          slot ^= moves[bit];
+      banks.insert((difference.row * slots + slot) % phase.bankSlots);
+    }
+    return banks.dimension() == phase.rank;
+  }
+
+  /// Moves for the row bits from `bit` on, given those before.
+  bool assign(unsigned bit) {
+    if (bit == moves.size())
+      return true;
+    uint64_t choices = involved >> bit & 1 ? slots : 1;
+    for (moves[bit] = 0; moves[bit] < choices && attempts-- > 0; ++moves[bit]) {
+      // A phase is decided by the highest bit in which its lanes differ.
+      bool isPossible = all_of(phases, [&](const Phase &phase) {
+        return Log2_64(phase.rows | 1) != bit || isFree(phase);
+      });
+      if (isPossible && assign(bit + 1))
+        return true;
+    }
+    moves[bit] = 0;
+    return false;
+  }
+
+  ArrayRef<int64_t> shape;
+  ArrayRef<unsigned> order;
+  unsigned vector;
+  Coordinates atom;
+  uint64_t slots;
+  SmallVector<uint64_t> moves; // for each bit of the row number
+  uint64_t involved = 0;       // rows' bits in which lanes of a phase differ
+  SmallVector<Phase, 2> phases;
+  /// A search that takes longer is given up.
+  int attempts = 1 << 14;
+};
+
+} // namespace
+
 LdsChoice chooseSwizzle(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsigned elementBytes,
                         ArrayRef<LdsUse> uses, unsigned buffers) {
   auto evaluate = [&](Layout layout) {
@@ -182,6 +286,14 @@ LdsChoice chooseSwizzle(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsig
           if (best.isConflictFree() && std::get<1>(total(best)) == fewestAccesses)
             return best;
         }
+  // The usual ones do not do.
+  SwizzleSearch search(shape, std::max(1u, WidestVectorBytes / elementBytes), elementBytes, uses,
+                       dims);
+  if (std::optional<Layout> found = search.run(buffers)) {
+    LdsChoice choice = evaluate(std::move(*found));
+    if (total(choice) < total(best))
+      best = std::move(choice);
+  }
   return best;
 }
 

@@ -160,7 +160,8 @@ LogicalResult LayoutAssignment::anchorDot(tile::DotOp dot) {
   llvm::Expected<DotLayouts> chosen = chooseDotLayouts(target, shape);
   if (!chosen)
     return dot.emitError() << llvm::toString(chosen.takeError());
-  dot->setAttr("instruction", StringAttr::get(dot.getContext(), chosen->instruction->name));
+  StringRef name = chosen->instruction ? StringRef(chosen->instruction->name) : "fma";
+  dot->setAttr("instruction", StringAttr::get(dot.getContext(), name));
   if (chosen->swapped)
     dot->setAttr("swapped", UnitAttr::get(dot.getContext()));
   assign(dot.getLhs(), chosen->lhs);
@@ -183,11 +184,25 @@ static std::optional<unsigned> sharedDim(Value staging) {
   return std::nullopt;
 }
 
+/// The dimension along which `value` lies in memory, if it is loaded, or computed from one loaded
+/// tile element by element.
+static std::optional<unsigned> contiguousDimOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      return CoalescedLayouts::contiguousDim(load);
+    if (!keepsPlaces(op) || op->getNumOperands() != 1)
+      return std::nullopt;
+    value = op->getOperand(0);
+  }
+  return std::nullopt;
+}
+
 void LayoutAssignment::anchorStagedValues() {
   program.walk([&](tile::StageStoreOp store) {
     auto type = store.getValue().getType();
     std::optional<unsigned> along = sharedDim(store.getStaging());
-    StagedLayouts chosen = coalesced.stagedLayouts(type, along.value_or(type.getRank() - 1));
+    StagedLayouts chosen = coalesced.stagedLayouts(type, along.value_or(type.getRank() - 1),
+                                                   contiguousDimOf(store.getValue()));
     if (assign(store.getValue(), chosen.memory))
       stagedLayouts.try_emplace(store, chosen.lds);
   });

@@ -130,11 +130,10 @@ static void fillLanesAndWaves(Distribution &spread, ArrayRef<int64_t> shape, uns
   spread.waves[spread.order.front()] *= wavesLeft;
 }
 
-Layout CoalescedLayouts::layout(RankedTensorType type) const {
+Layout CoalescedLayouts::layoutAlong(RankedTensorType type, unsigned fast) const {
   ArrayRef<int64_t> shape = type.getShape();
   if (shape.empty())
     return Layout::replicated(shape, target.waveSize(), waves);
-  unsigned fast = fastDim(shape);
   Distribution spread(shape.size(), fast);
   spread.elements[fast] = vectorElements(type, fast);
   unsigned lanesAlong = powerOfTwoPart(shape[fast]) / spread.elements[fast];
@@ -246,11 +245,12 @@ std::optional<StagedLayouts> CoalescedLayouts::exchangedLayouts(RankedTensorType
   return StagedLayouts{*memory, *lds};
 }
 
-StagedLayouts CoalescedLayouts::stagedLayouts(RankedTensorType type, unsigned along) const {
-  unsigned fast = fastDim(type.getShape());
+StagedLayouts CoalescedLayouts::stagedLayouts(RankedTensorType type, unsigned along,
+                                              std::optional<unsigned> known) const {
+  unsigned fast = known.value_or(fastDim(type.getShape()));
   if (type.getRank() == 2 && along != fast)
     if (std::optional<StagedLayouts> exchanged = exchangedLayouts(type, fast))
       return *exchanged;
-  Layout both = layout(type);
+  Layout both = layoutAlong(type, fast);
   return {both, both};
 }

@@ -31,18 +31,23 @@ class CoalescedLayouts {
 public:
   CoalescedLayouts(tile::ProgramOp program, const TargetInfo &target);
 
-  Layout layout(mlir::RankedTensorType type) const;
+  Layout layout(mlir::RankedTensorType type) const {
+    return layoutAlong(type, fastDim(type.getShape()));
+  }
 
   /// For a tile that is loaded and then stored to LDS, where `along` is contiguous: a lane loads
   /// runs along memory and stores runs along LDS, both of the widest access. If it has too few
   /// elements for a block of such runs, lanes exchange registers in between.
-  StagedLayouts stagedLayouts(mlir::RankedTensorType type, unsigned along) const;
+  /// `fast` is the dimension along which memory is contiguous, if that is known of this very tile.
+  StagedLayouts stagedLayouts(mlir::RankedTensorType type, unsigned along,
+                              std::optional<unsigned> fast) const;
 
   /// The dimension of the accessed tile along which memory is contiguous.
   static std::optional<unsigned> contiguousDim(tile::LoadOp op);
   static std::optional<unsigned> contiguousDim(tile::StoreOp op);
 
 private:
+  Layout layoutAlong(mlir::RankedTensorType type, unsigned fast) const;
   /// Along which dimension tiles of this shape lie in memory; the last if nothing says otherwise.
   unsigned fastDim(llvm::ArrayRef<int64_t> shape) const;
   /// stagedLayouts for a tile of which `fast` is contiguous in memory and the other in LDS.

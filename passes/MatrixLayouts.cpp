@@ -143,7 +143,8 @@ static std::optional<WaveGrid> splitWaves(const DotShape &shape, unsigned tileM,
   double bestCost = 0;
   for (unsigned m = 1; m <= shape.waves; m *= 2) {
     unsigned n = shape.waves / m;
-    if (atomBits(shape.m) < llvm::Log2_32(m * tileM) || atomBits(shape.n) < llvm::Log2_32(n * tileN))
+    if (atomBits(shape.m) < llvm::Log2_32(m * tileM) ||
+        atomBits(shape.n) < llvm::Log2_32(n * tileN))
       continue;
     double cost = double(shape.m) / m + double(shape.n) / n;
     if (best && cost >= bestCost)
@@ -211,12 +212,92 @@ static llvm::Expected<DotLayouts> layoutsFor(const MatrixInstruction &instructio
   return DotLayouts{&instruction, swapped, *lhsLayout, *rhsLayout, *resultLayout};
 }
 
+/// Layouts for a dot by fma: a lane has a part of the result and all of K.
+static llvm::Expected<DotLayouts> layoutsWithoutInstruction(const TargetInfo &target,
+                                                            const DotShape &shape) {
+  unsigned laneBits = llvm::Log2_32(target.waveSize()), waveBits = llvm::Log2_32(shape.waves);
+  unsigned bitsM = atomBits(shape.m), bitsN = atomBits(shape.n), bitsK = atomBits(shape.k);
+  if (bitsM + bitsN < laneBits + waveBits)
+    return llvm::createStringError(llvm::Twine("a dot of M ") + llvm::Twine(shape.m) + ", N " +
+                                   llvm::Twine(shape.n) + " is too small for " +
+                                   llvm::Twine(shape.waves) + " waves of " + target.name());
+  // Neighbours along the stored dimension in a lane, then lanes, then waves, as square as it gets.
+  unsigned perLane = bitsM + bitsN - laneBits - waveBits;
+  unsigned fast = shape.contiguousDim, slow = 1 - fast;
+  unsigned bits[2] = {bitsM, bitsN}, next[2] = {0, 0};
+  llvm::SmallVector<std::pair<unsigned, unsigned>> registers, lanes, waves; // dimension, bit
+  auto take = [&](auto &list, unsigned dim) { list.push_back({dim, next[dim]++}); };
+  unsigned neighbours = std::min({llvm::Log2_32(shape.contiguousElements), perLane, bits[fast]});
+  for (unsigned i = 0; i < neighbours; ++i)
+    take(registers, fast);
+  // As many rows as columns in a lane need the fewest operands: the top bits of each dimension.
+  unsigned kept[2];
+  kept[fast] = std::min(bits[fast] - next[fast], perLane / 2 - std::min(perLane / 2, neighbours));
+  kept[slow] = std::min(bits[slow], perLane - neighbours - kept[fast]);
+  kept[fast] = perLane - neighbours - kept[slow];
+  auto deal = [&](auto &list, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+      bool fastHas = next[fast] + kept[fast] < bits[fast];
+      bool slowHas = next[slow] + kept[slow] < bits[slow];
+      take(list, fastHas && (i % 2 == 0 || !slowHas) ? fast : slow);
+    }
+  };
+  deal(lanes, laneBits);
+  deal(waves, waveBits);
+  for (unsigned dim : {slow, fast})
+    while (next[dim] < bits[dim])
+      take(registers, dim);
+
+  // An operand keeps the result's bits of its own dimension (0: M, 1: N) and has all of K.
+  auto build = [&](std::optional<unsigned> operand) {
+    Coordinates shapeOf{operand == 1u ? shape.k : shape.m, operand == 0u ? shape.k : shape.n};
+    auto basis = [&](std::pair<unsigned, unsigned> bit) {
+      Coordinates result(2, 0);
+      if (!operand || bit.first == *operand)
+        result[bit.first] = int64_t(1) << bit.second;
+      return result;
+    };
+    llvm::SmallVector<Coordinates> registerBases, laneBases, waveBases;
+    for (unsigned bit = 0; operand && bit < bitsK; ++bit) {
+      Coordinates k(2, 0);
+      k[1 - *operand] = int64_t(1) << bit;
+      registerBases.push_back(k);
+    }
+    for (auto bit : registers)
+      if (!operand || bit.first == *operand)
+        registerBases.push_back(basis(bit));
+    for (auto bit : lanes)
+      laneBases.push_back(basis(bit));
+    for (auto bit : waves)
+      waveBases.push_back(basis(bit));
+    return Layout::fromBases(shapeOf, registerBases, laneBases, waveBases);
+  };
+  llvm::Expected<Layout> lhs = build(0), rhs = build(1), result = build(std::nullopt);
+  assert(lhs && rhs && result && "each bit is dealt once");
+  return DotLayouts{nullptr, false, *lhs, *rhs, *result};
+}
+
+/// Types that an fma multiplies as they are, or after one conversion. To do so with the other fp8
+/// format than the target's would be slower by orders of magnitude than what was asked for.
+static bool hasFma(ElementKind kind) {
+  switch (kind) {
+  case ElementKind::F16:
+  case ElementKind::BF16:
+  case ElementKind::F32:
+  case ElementKind::F64:
+    return true;
+  default:
+    return false;
+  }
+}
+
 static bool isBetter(const MatrixInstruction &a, const MatrixInstruction &b, unsigned preferred) {
   bool aPreferred = a.m == preferred, bPreferred = b.m == preferred;
   if (preferred && aPreferred != bPreferred)
     return aPreferred;
   // Multiplications per cycle, then the smaller tile, which leaves more freedom.
-  uint64_t aRate = uint64_t(a.m) * a.n * a.k * b.cycles, bRate = uint64_t(b.m) * b.n * b.k * a.cycles;
+  uint64_t aRate = uint64_t(a.m) * a.n * a.k * b.cycles,
+           bRate = uint64_t(b.m) * b.n * b.k * a.cycles;
   if (aRate != bRate)
     return aRate > bRate;
   return a.m < b.m;
@@ -226,7 +307,7 @@ llvm::Expected<DotLayouts> wavetile::chooseDotLayouts(const TargetInfo &target,
                                                       const DotShape &shape) {
   const MatrixInstruction *best = nullptr;
   WaveGrid bestWaves{1, 1};
-  bool anyOfType = false;
+  bool anyOfType = false, anyOfDepth = false;
   bool swapped = shape.contiguousDim == 1;
   for (const MatrixInstruction &candidate : target.matrixInstructions()) {
     const MatrixOperand &lhs = swapped ? candidate.b : candidate.a;
@@ -237,8 +318,11 @@ llvm::Expected<DotLayouts> wavetile::chooseDotLayouts(const TargetInfo &target,
     anyOfType = true;
     unsigned tileM = swapped ? candidate.n : candidate.m;
     unsigned tileN = swapped ? candidate.m : candidate.n;
+    if (atomBits(shape.k) < llvm::Log2_32(candidate.k))
+      continue;
+    anyOfDepth = true;
     std::optional<WaveGrid> waves = splitWaves(shape, tileM, tileN);
-    if (!waves || atomBits(shape.k) < llvm::Log2_32(candidate.k))
+    if (!waves)
       continue;
     if (best && !isBetter(candidate, *best, shape.preferredSize))
       continue;
@@ -247,6 +331,9 @@ llvm::Expected<DotLayouts> wavetile::chooseDotLayouts(const TargetInfo &target,
   }
   if (best)
     return layoutsFor(*best, shape, bestWaves);
+  // So are products with fewer terms than any instruction sums, such as outer products.
+  if (!anyOfDepth && hasFma(shape.lhs) && hasFma(shape.rhs) && hasFma(shape.result))
+    return layoutsWithoutInstruction(target, shape);
   if (!anyOfType)
     return llvm::createStringError(target.name() +
                                    " has no matrix instruction for these element types");

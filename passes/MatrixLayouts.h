@@ -46,14 +46,16 @@ struct DotShape {
 };
 
 struct DotLayouts {
+  /// None if the target has no instruction for the types: each lane then computes its part of the
+  /// result from the rows and columns it needs, by one fma for each product.
   const MatrixInstruction *instruction;
   /// The instruction computes the transposed product: its first operand is the tile's rhs.
   bool swapped;
   Layout lhs, rhs, result;
 };
 
-/// The instruction and layouts for a dot, or an error that says why no instruction of the target
-/// fits.
+/// The instruction and layouts for a dot, or an error that says why none of the target fits. Float
+/// types, and depths, for which the target has no instruction are multiplied without one.
 llvm::Expected<DotLayouts> chooseDotLayouts(const TargetInfo &target, const DotShape &shape);
 
 } // namespace wavetile

@@ -10,6 +10,8 @@
 // registers. Which runs belong together is read off their coordinates: the m of
 // A's and the accumulator's run agree, the n of B's, and the k of A's and B's.
 //
+// Where the target has no instruction for the types, the name is "fma".
+//
 // Operands in LDS are read one step of k at a time, just before its products, so
 // that few of them are in registers at once.
 //
@@ -25,6 +27,19 @@
 using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::rocm;
+
+/// Kinds of instructions in the mask of llvm.amdgcn.sched.barrier.
+enum SchedulingKind : int32_t {
+  SchedulingVector = 0x2,
+  SchedulingScalar = 0x4,
+  SchedulingVectorMemory = 0x10,
+  SchedulingTranscendental = 0x400,
+};
+
+/// Lets only instructions of these kinds be scheduled across.
+static void keepApart(Lowering &state, int32_t kinds) {
+  state.intrinsicVoid("llvm.amdgcn.sched.barrier", state.constantI32(kinds));
+}
 
 /// The type in the intrinsic's signature.
 static Type intrinsicType(OpBuilder &builder, const MatrixOperand &operand) {
@@ -108,7 +123,6 @@ private:
   Runs runsOf(Value tile, unsigned length);
   Value operand(OperandSource &source, unsigned first, const MatrixOperand &shape);
   Value call(Value a, Value b, Value accumulator);
-  void keepStepsApart();
 
   /// The operands for one k, by their m and n.
   struct Step {
@@ -160,15 +174,6 @@ Value DotLowering::call(Value a, Value b, Value accumulator) {
   return state.intrinsic(instruction.intrinsic, accumulator.getType(), arguments);
 }
 
-/// Neither matrix nor LDS instructions may be scheduled across.
-void DotLowering::keepStepsApart() {
-  constexpr int32_t vectorArithmetic = 0x2, scalarArithmetic = 0x4, vectorMemory = 0x10,
-                    transcendental = 0x400;
-  state.intrinsicVoid(
-      "llvm.amdgcn.sched.barrier",
-      state.constantI32(vectorArithmetic | scalarArithmetic | vectorMemory | transcendental));
-}
-
 LogicalResult DotLowering::run() {
   // A swapped dot computes the transposed product, so that the tile's rhs is the first operand.
   const MatrixOperand &lhsShape = swapped ? instruction.b : instruction.a;
@@ -212,7 +217,8 @@ LogicalResult DotLowering::run() {
       results[first] = call(a, b, results[first]);
     }
     if (!isLast && (lhs.isInLds() || rhs.isInLds()))
-      keepStepsApart();
+      keepApart(state, SchedulingVector | SchedulingScalar | SchedulingVectorMemory |
+                           SchedulingTranscendental);
   }
 
   SmallVector<Value> registers(Lowering::layoutOf(op.getResult()).registerCount());
@@ -227,12 +233,73 @@ LogicalResult DotLowering::run() {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Without matrix instructions
+//===----------------------------------------------------------------------===//
+
+/// One fma for each product: a lane has all k of the rows and columns of its results.
+static LogicalResult lowerByFma(Lowering &state, tile::DotOp op) {
+  Type accumulatorType = op.getType().getElementType();
+  OperandSource lhs(state, op.getLhs()), rhs(state, op.getRhs());
+  const Layout &lhsLayout = Lowering::layoutOf(op.getLhs());
+  const Layout &rhsLayout = Lowering::layoutOf(op.getRhs());
+  const Layout &resultLayout = Lowering::layoutOf(op.getResult());
+  using Places = std::map<int64_t, llvm::SmallVector<std::pair<int64_t, unsigned>>>;
+  Places lhsOfK, rhsOfK;
+  for (unsigned reg = 0; reg < lhsLayout.registerCount(); ++reg) {
+    Coordinates at = lhsLayout.coordinates(reg);
+    lhsOfK[at[1]].push_back({at[0], reg});
+  }
+  for (unsigned reg = 0; reg < rhsLayout.registerCount(); ++reg) {
+    Coordinates at = rhsLayout.coordinates(reg);
+    rhsOfK[at[0]].push_back({at[1], reg});
+  }
+  auto read = [&](OperandSource &source, Value tileValue, unsigned reg) {
+    Type element = cast<RankedTensorType>(tileValue.getType()).getElementType();
+    Value value = source.elements(reg, 1).front();
+    return element == accumulatorType ? value : extendFloat(state, value, element, accumulatorType);
+  };
+  struct Step {
+    llvm::DenseMap<int64_t, Value> rows, columns;
+  };
+  auto readStep = [&](int64_t k) {
+    Step step;
+    for (auto [m, reg] : lhsOfK[k])
+      step.rows[m] = read(lhs, op.getLhs(), reg);
+    for (auto [n, reg] : rhsOfK[k])
+      step.columns[n] = read(rhs, op.getRhs(), reg);
+    return step;
+  };
+  SmallVector<Value> results = state.unpack(state.registers(op.getAccumulator()));
+  SmallVector<int64_t> steps = llvm::to_vector(llvm::make_first_range(lhsOfK));
+  Step next = readStep(steps.front());
+  for (unsigned index = 0; index < steps.size(); ++index) {
+    Step step = std::move(next);
+    bool isLast = index + 1 == steps.size();
+    if (!isLast)
+      next = readStep(steps[index + 1]);
+    for (unsigned reg = 0; reg < results.size(); ++reg) {
+      Coordinates at = resultLayout.coordinates(reg);
+      Value left = step.rows.lookup(at[0]), right = step.columns.lookup(at[1]);
+      if (!left || !right)
+        return op.emitOpError("has operand layouts that do not match its result's");
+      results[reg] = LLVM::FMAOp::create(state.builder, state.loc, left, right, results[reg]);
+    }
+    if (!isLast && (lhs.isInLds() || rhs.isInLds()))
+      keepApart(state, SchedulingScalar | SchedulingVectorMemory);
+  }
+  state.tiles[op.getResult()] = state.pack(results);
+  return success();
+}
+
 LogicalResult rocm::lowerDot(Lowering &state, tile::DotOp op) {
   if (!op.getBeyondNeutral())
     return op.emitOpError("looks at elements beyond its extent; run tile-infer-bounds first");
   auto name = op->getAttrOfType<StringAttr>("instruction");
   if (!name)
     return op.emitOpError("has no matrix instruction; run tile-assign-layouts first");
+  if (name.getValue() == "fma")
+    return lowerByFma(state, op);
   for (const MatrixInstruction &instruction : state.target.matrixInstructions())
     if (instruction.name == name.getValue())
       return DotLowering(state, op, instruction, op->hasAttr("swapped")).run();

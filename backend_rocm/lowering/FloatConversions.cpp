@@ -30,22 +30,32 @@ static Type withElement(Value like, Type element) {
   return element;
 }
 
-/// Round to nearest even on the bits; NaN becomes 0x7fc0, as in torch.
+/// The bf16 nearest to an f32 in the upper half of a word, to even on a tie; NaN is 0x7fc0, as in
+/// torch. The lower half holds something.
+static Value roundToUpperHalf(Lowering &state, Value value) {
+  Value bits = state.bitcast(value, state.i32());
+  Value odd = state.intrinsic("llvm.amdgcn.ubfe.i32", state.i32(),
+                              {bits, state.constantI32(16), state.constantI32(1)});
+  Value rounded = state.add(state.add(odd, bits), state.constantI32(0x7fff));
+  Value isNan =
+      LLVM::FCmpOp::create(state.builder, state.loc, LLVM::FCmpPredicate::uno, value, value);
+  return state.select(isNan, state.constantI32(0x7fc00000), rounded);
+}
+
 static Value roundToBF16(Lowering &state, Value value) {
   OpBuilder &builder = state.builder;
-  Type words = withElement(value, state.i32());
-  auto number = [&](int64_t bits) { return state.constant(words, bits); };
-  auto upperHalf = [&](Value word) -> Value {
-    return LLVM::LShrOp::create(builder, state.loc, word, number(16));
-  };
-  Value bits = state.bitcast(value, words);
-  Value odd = state.bitAnd(upperHalf(bits), number(1));
-  Value rounded = state.add(state.add(odd, bits), number(0x7fff));
-  Value isNan = LLVM::FCmpOp::create(builder, state.loc, LLVM::FCmpPredicate::uno, value, value);
-  Value result = state.select(isNan, number(0x7fc00000), rounded);
-  Value narrow = LLVM::TruncOp::create(builder, state.loc, withElement(value, builder.getI16Type()),
-                                       upperHalf(result));
-  return state.bitcast(narrow, withElement(value, builder.getBF16Type()));
+  Type narrow = withElement(value, builder.getBF16Type());
+  if (!isa<VectorType>(value.getType())) {
+    Value word = state.shiftRight(roundToUpperHalf(state, value), 16);
+    Value half = LLVM::TruncOp::create(builder, state.loc, builder.getI16Type(), word);
+    return state.bitcast(half, narrow);
+  }
+  // The upper halves of two words are one v_perm_b32.
+  Value low = roundToUpperHalf(state, state.extract(value, 0));
+  Value high = roundToUpperHalf(state, state.extract(value, 1));
+  Value pair =
+      state.intrinsic("llvm.amdgcn.perm", state.i32(), {high, low, state.constantI32(0x07060302)});
+  return state.bitcast(pair, narrow);
 }
 
 Value rocm::extendFloat(Lowering &state, Value value, Type from, Type to) {

@@ -27,10 +27,10 @@
 // BF16-1150: v_add3_u32
 // BF16-1150: v_{{(dual_)?}}cndmask_b32
 // BF16-1150: v_perm_b32
-// F16: v_cvt_f16_f32
+// F16: v_cvt_{{(pk_)?}}f16_f32
 
 // e4m3fn saturates, which the instruction does not.
-// E4M3-NATIVE: v_med3_f32
+// E4M3-NATIVE: v_{{med3|min|max}}
 // E4M3-NATIVE: v_cvt_pk_fp8_f32
 // E4M3-BITS: v_cndmask_b32
 // E5M2FNUZ-NATIVE: v_cvt_pk_bf8_f32
