@@ -55,11 +55,13 @@ static bool stepsFromZero(tile::ForOp loop) {
   auto split = loop.getLower().getDefiningOp<arith::SubIOp>();
   auto rest = split ? split.getRhs().getDefiningOp<arith::RemUIOp>() : arith::RemUIOp();
   IntegerAttr size;
-  return rest && rest.getLhs() == split.getLhs() && matchPattern(rest.getRhs(), m_Constant(&size)) &&
+  return rest && rest.getLhs() == split.getLhs() &&
+         matchPattern(rest.getRhs(), m_Constant(&size)) &&
          size.getInt() == loop.getBlockSizeAttr().getInt();
 }
 
-/// Whether the two differ by whole blocks, so that an element in both tiles is at one place in them.
+/// Whether the two differ by whole blocks, so that an element in both tiles is at one place in
+/// them.
 static bool areCongruent(Value a, Value b) {
   if (areEqual(a, b))
     return true;
@@ -73,30 +75,26 @@ static bool areCongruent(Value a, Value b) {
          stepsFromZero(second);
 }
 
-/// Whether an element that both access is accessed by one lane. Tensors of different arguments count
-/// as equal or apart: those that overlap in another way have no order to keep.
+/// Whether an element that both access is accessed by one lane. Two arguments that overlap may do
+/// so in any way.
 static bool areOfSameLanes(Access a, Access b) {
   auto all = [](ValueRange x, ValueRange y, llvm::function_ref<bool(Value, Value)> agree) {
     return x.size() == y.size() && llvm::all_of(llvm::zip(x, y), [&](auto pair) {
              return agree(std::get<0>(pair), std::get<1>(pair));
            });
   };
-  return a.layout == b.layout && a.dims == b.dims &&
+  return a.view.getPointer() == b.view.getPointer() && a.layout == b.layout && a.dims == b.dims &&
          all(a.view.getStrides(), b.view.getStrides(), areEqual) &&
          all(a.offsets, b.offsets, areCongruent);
 }
 
 /// Whether `later` must wait until all waves have done `earlier`.
 static bool mustWait(Operation *earlier, Operation *later) {
-  bool isStored = isa<tile::StoreOp>(earlier);
-  if ((!isStored && !isa<tile::StoreOp>(later)) || alias(earlier, later) == Alias::None)
+  if ((!isa<tile::StoreOp>(earlier) && !isa<tile::StoreOp>(later)) ||
+      alias(earlier, later) == Alias::None)
     return false;
   Access a = Access::of(earlier), b = Access::of(later);
-  if (!a.view || !b.view)
-    return true;
-  if (areOfSameLanes(a, b))
-    return false;
-  return isStored || a.view.getPointer() == b.view.getPointer();
+  return !a.view || !b.view || !areOfSameLanes(a, b);
 }
 
 //===----------------------------------------------------------------------===//
@@ -112,9 +110,8 @@ bool AccessOrder::needsBarrierBefore(Operation *access) {
   bool waits =
       llvm::any_of(unordered, [&](Operation *earlier) { return mustWait(earlier, access); });
   // What comes later in a loop's step comes earlier than the next step.
-  for (Operation *other : ArrayRef(accesses).drop_until([&](Operation *op) {
-         return op == access;
-       })) {
+  for (Operation *other :
+       ArrayRef(accesses).drop_until([&](Operation *op) { return op == access; })) {
     auto loop = access->getParentOfType<tile::ForOp>();
     while (loop && !loop->isAncestor(other))
       loop = loop->getParentOfType<tile::ForOp>();
