@@ -106,12 +106,16 @@ class RegionCompiler:
         regions: int,
         settings: Settings,
         config: Config | None,
+        dims_of_regions: dict[str, set[str]],
     ) -> None:
+        """`dims_of_regions` is shared by the regions of a kernel: the names of the dimensions of
+        each that was traced."""
         self.source = source
         self.region = region
         self.settings = settings
         self.config = config
-        self.is_only_region = regions == 1
+        self.regions = regions
+        self.dims_of_regions = dims_of_regions
         self.symbol = kernel_symbol(source, region, regions)
 
     def __call__(
@@ -190,6 +194,9 @@ class RegionCompiler:
         """The entries of a Config that this region has dimensions for, and its fixed sizes."""
         general = {key.suffix for key in _C.config_keys() if not key.per_dimension}
         entries: dict[str, int | str] = dict(traced.block_sizes)
+        own = {*traced.dims, *traced.replaced}
+        self.dims_of_regions.setdefault(self.symbol, set()).update(own)
+        known: set[str] = set().union(*self.dims_of_regions.values())
         for key, value in (config or {}).items():
             dim, dot, suffix = key.partition(".")
             if key not in general and dim not in traced.dims:
@@ -198,10 +205,11 @@ class RegionCompiler:
                     if stand_in is not None:
                         entries.setdefault(stand_in + dot + suffix, value)
                     continue
-                if self.is_only_region:
+                # Another region may have it, until all of them are known.
+                if dim not in known and len(self.dims_of_regions) == self.regions:
                     raise ConfigError(
-                        f"the Config has {key!r}, but {self.symbol} has no dimension {dim!r}",
-                        remedy=f"its dimensions are {', '.join(traced.dims)}",
+                        f"the Config has {key!r}, but {self.source.tree.name} has no dimension {dim!r}",
+                        remedy=f"its dimensions are {', '.join(sorted(known))}",
                     )
                 continue
             if traced.block_sizes.get(key, value) != value:

@@ -59,8 +59,10 @@ class Kernel:
 
     @functools.cached_property
     def _compilers(self) -> list[RegionCompiler]:
+        dims_of_regions: dict[str, set[str]] = {}
+        count = len(self.regions)
         return [
-            RegionCompiler(self.source, region, len(self.regions), self.settings, self.config)
+            RegionCompiler(self.source, region, count, self.settings, self.config, dims_of_regions)
             for region in self.regions
         ]
 
