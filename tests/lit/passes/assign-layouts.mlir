@@ -33,7 +33,7 @@ tile.program @product(%p: !tile.pointer<bf16>, %q: !tile.pointer<f32>, %n: index
   %y = tile.view %q sizes(%n, %n) strides(%n, %c1) : !tile.pointer<f32> -> !tile.view<2 x f32>
   %init = tile.full %zero : f32 -> tensor<128x128xf32>
   %sa = tile.stage_alloc : !tile.staging<1 x [128, 64] x bf16, unit>
-  // CHECK: tile.stage_alloc : <1 x[64, 128] x bf16, #tile.layout<"offset=[{{\[}}1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0],
+  // CHECK: tile.stage_alloc : <1 x [64, 128] x bf16, #tile.layout<"offset=[{{\[}}1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0],
   %sb = tile.stage_alloc : !tile.staging<1 x [64, 128] x bf16, unit>
   %a = tile.load %x[%c0, %c0] dims [0, 1] extents(%n, %n) : !tile.view<2 x bf16> -> tensor<128x64xbf16>
   // CHECK: %[[B:.*]] = tile.load {{.*}} -> tensor<64x128xbf16, #tile.layout<"register=[{{\[}}0, 1], [0, 2], [0, 4], [1, 0], [2, 0]], lane=[{{\[}}8, 0], [16, 0], [0, 8], [0, 16], [0, 32], [4, 0]], wave=[{{\[}}0, 64], [32, 0]], shape=[64, 128]">>

@@ -2,8 +2,8 @@
 
 // Both operands go through LDS; the first barrier lets the step before finish reading.
 // CHECK-LABEL: tile.program @product
-// CHECK-DAG: %[[A:.*]] = tile.stage_alloc : <1 x[64, 32] x bf16, unit>
-// CHECK-DAG: %[[B:.*]] = tile.stage_alloc : <1 x[32, 128] x bf16, unit>
+// CHECK-DAG: %[[A:.*]] = tile.stage_alloc : <1 x [64, 32] x bf16, unit>
+// CHECK-DAG: %[[B:.*]] = tile.stage_alloc : <1 x [32, 128] x bf16, unit>
 // CHECK: tile.for
 // CHECK: %[[LHS:.*]] = tile.load
 // CHECK: %[[RHS:.*]] = tile.load
@@ -67,7 +67,7 @@ tile.program @peeled(%p: !tile.pointer<bf16>, %q: !tile.pointer<bf16>, %n: index
 
 // An operand from outside of the loop is written once, and one that is both operands too.
 // CHECK-LABEL: tile.program @square
-// CHECK: %[[S:.*]] = tile.stage_alloc : <1 x[64, 64] x bf16, unit>
+// CHECK: %[[S:.*]] = tile.stage_alloc : <1 x [64, 64] x bf16, unit>
 // CHECK-NOT: tile.stage_alloc
 // CHECK: tile.load
 // CHECK-NOT: tile.barrier
