@@ -208,7 +208,8 @@ class RegionCompiler:
                 # Another region may have it, until all of them are known.
                 if dim not in known and len(self.dims_of_regions) == self.regions:
                     raise ConfigError(
-                        f"the Config has {key!r}, but {self.source.tree.name} has no dimension {dim!r}",
+                        f"the Config has {key!r}, but {self.source.tree.name} has no dimension"
+                        f" {dim!r}",
                         remedy=f"its dimensions are {', '.join(sorted(known))}",
                     )
                 continue
