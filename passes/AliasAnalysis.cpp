@@ -41,9 +41,9 @@ static bool areEqual(Value a, Value b) {
 }
 
 static bool areEqual(ValueRange a, ValueRange b) {
-  return a.size() == b.size() &&
-         llvm::all_of(llvm::zip(a, b),
-                      [](auto pair) { return areEqual(std::get<0>(pair), std::get<1>(pair)); });
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
+           return areEqual(std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
 static bool isDisjoint(Operation *op) {

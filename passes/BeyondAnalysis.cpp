@@ -93,8 +93,8 @@ static bool isReductionOf(Value row, Value x, ReductionKind kind, Value extent) 
   Operation *op = row.getDefiningOp();
   if (!op)
     return false;
-  bool combines = kind == ReductionKind::Maximum ? isa<arith::MaximumFOp>(op)
-                                                 : isa<arith::MinimumFOp>(op);
+  bool combines =
+      kind == ReductionKind::Maximum ? isa<arith::MaximumFOp>(op) : isa<arith::MinimumFOp>(op);
   if (combines)
     return isReductionOf(op->getOperand(0), x, kind, extent) ||
            isReductionOf(op->getOperand(1), x, kind, extent);
@@ -171,8 +171,8 @@ Beyond BeyondAnalysis::combine(Operation *op, ArrayRef<Beyond> operands) {
       result.exceptNaNRows |= operand.exceptNaNRows;
       result.everywhere &= operand.everywhere;
     }
-    bool usable = mergeExtents(operands, result.extent) &&
-                  (!result.exceptNaNRows || propagatesNaN(op));
+    bool usable =
+        mergeExtents(operands, result.extent) && (!result.exceptNaNRows || propagatesNaN(op));
     result.constant = usable ? foldElement(op, constants) : TypedAttr();
     if (result.constant)
       return result;
@@ -195,8 +195,7 @@ void BeyondAnalysis::visitElementwise(Operation *op) {
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     SmallVector<Beyond> along;
     for (auto [operand, state] : llvm::zip(op->getOperands(), operands))
-      along.push_back(isa<RankedTensorType>(operand.getType()) ? state[dim]
-                                                               : Beyond::uniform({}));
+      along.push_back(isa<RankedTensorType>(operand.getType()) ? state[dim] : Beyond::uniform({}));
     result[dim] = combine(op, along);
   }
   states[op->getResult(0)] = std::move(result);

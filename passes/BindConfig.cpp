@@ -107,8 +107,8 @@ LogicalResult Binding::checkRowSizes(ParallelOp loop) const {
     if (failed(bound))
       return failure();
     if (*bound % 8 != 0 && !llvm::isPowerOf2_64(*bound))
-      return loop.emitOpError() << "no layout spreads rows of " << *bound << " elements ('" << name.getValue()
-                                << "') over lanes; use a multiple of 8, such as "
+      return loop.emitOpError() << "no layout spreads rows of " << *bound << " elements ('"
+                                << name.getValue() << "') over lanes; use a multiple of 8, such as "
                                 << llvm::alignTo(*bound, 8);
   }
   return success();
@@ -116,8 +116,7 @@ LogicalResult Binding::checkRowSizes(ParallelOp loop) const {
 
 /// A tile that needs more registers than a wave can have is refused here, with
 /// the sum, and not by a compiler that spills.
-LogicalResult Binding::checkRegisters(ParallelOp loop, int64_t waves,
-                                      unsigned wavesPerSimd) const {
+LogicalResult Binding::checkRegisters(ParallelOp loop, int64_t waves, unsigned wavesPerSimd) const {
   int64_t lanes = waves * target.waveSize();
   unsigned limit = target.registersAtWavesPerSimd(wavesPerSimd);
 
@@ -211,8 +210,8 @@ LogicalResult Binding::bindWaves(ParallelOp loop) const {
   unsigned wavesPerSimd = llvm::divideCeil(uint64_t(*waves), uint64_t(simds));
   if (std::optional<int64_t> wanted = config.integer("waves_per_simd")) {
     if (*wanted > target.registers().maxWavesPerSimd)
-      return loop.emitOpError() << "cannot have " << *wanted << " waves on a SIMD: "
-                                << target.name() << " holds at most "
+      return loop.emitOpError() << "cannot have " << *wanted
+                                << " waves on a SIMD: " << target.name() << " holds at most "
                                 << target.registers().maxWavesPerSimd;
     loop->setAttr(wavesPerSimdAttrName, Builder(loop.getContext()).getI32IntegerAttr(*wanted));
     wavesPerSimd = std::max<unsigned>(wavesPerSimd, *wanted);

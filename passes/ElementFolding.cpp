@@ -90,10 +90,8 @@ static std::optional<APFloat> foldUnary(Operation *op, const APFloat &x) {
           return x.isNegative() ? -one : one;
         return x.isZero() ? Result(x) : std::nullopt;
       })
-      .Case<math::SinOp>(
-          [&](auto) -> Result { return x.isZero() ? Result(x) : std::nullopt; })
-      .Case<math::CosOp>(
-          [&](auto) -> Result { return x.isZero() ? Result(one) : std::nullopt; })
+      .Case<math::SinOp>([&](auto) -> Result { return x.isZero() ? Result(x) : std::nullopt; })
+      .Case<math::CosOp>([&](auto) -> Result { return x.isZero() ? Result(one) : std::nullopt; })
       .Default([](Operation *) -> Result { return std::nullopt; });
 }
 

@@ -95,8 +95,8 @@ llvm::Error PlanBuilder::addScratch(ScratchOp op) {
     llvm::Expected<Expression> factor = expression(size);
     if (!factor)
       return factor.takeError();
-    bytes = Expression::binary(ExpressionNode::Kind::Multiply, std::move(bytes),
-                               std::move(*factor));
+    bytes =
+        Expression::binary(ExpressionNode::Kind::Multiply, std::move(bytes), std::move(*factor));
   }
   scratchNumbers[op.getResult()] = plan.scratch.size();
   plan.scratch.push_back({std::move(bytes)});

@@ -48,9 +48,7 @@ static bool hasMasks(ForOp loop) {
       .wasInterrupted();
 }
 
-static bool mayBePartial(ForOp loop) {
-  return !IndexFacts().constant(loop.getExtent());
-}
+static bool mayBePartial(ForOp loop) { return !IndexFacts().constant(loop.getExtent()); }
 
 static void peel(ForOp loop) {
   OpBuilder builder(loop);

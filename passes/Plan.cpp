@@ -216,11 +216,11 @@ ProgramOp Outliner::createProgram(OpBuilder &builder, ParallelOp loop, ArrayRef<
   }
 
   auto type = builder.getFunctionType(ValueRange(arguments).getTypes(), {});
-  auto program = ProgramOp::create(
-      builder, loop.getLoc(), builder.getStringAttr(kernel.getSymName()), TypeAttr::get(type),
-      builder.getArrayAttr(attributes), /*res_attrs=*/ArrayAttr(),
-      builder.getI64IntegerAttr(*loop.getWaves()), kernel.getWideOffsetsAttr(),
-      kernel.getDisjointAttr());
+  auto program =
+      ProgramOp::create(builder, loop.getLoc(), builder.getStringAttr(kernel.getSymName()),
+                        TypeAttr::get(type), builder.getArrayAttr(attributes),
+                        /*res_attrs=*/ArrayAttr(), builder.getI64IntegerAttr(*loop.getWaves()),
+                        kernel.getWideOffsetsAttr(), kernel.getDisjointAttr());
   program->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
 
   Block &body = program.getBody().emplaceBlock();

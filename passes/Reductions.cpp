@@ -111,8 +111,7 @@ IndexedValue wavetile::emitCombine(OpBuilder &builder, Location loc, ArgReductio
                                    IndexedValue a, IndexedValue b) {
   Value beats = emitBeats(builder, loc, kind == ArgReductionKind::Maximum, a.value, b.value);
   Value ties = emitTies(builder, loc, a.value, b.value);
-  Value before =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, b.index, a.index);
+  Value before = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, b.index, a.index);
   Value wins = arith::AndIOp::create(builder, loc, ties, before);
   Value takes = arith::OrIOp::create(builder, loc, beats, wins);
   return {arith::SelectOp::create(builder, loc, takes, b.value, a.value),

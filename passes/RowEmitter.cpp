@@ -90,8 +90,7 @@ Accumulators PhaseEmitter::emitInits(Operation *op) {
 
 /// An `index` as a scalar of an integer type.
 static Value castIndex(OpBuilder &builder, Location loc, Value index, Type type) {
-  return type.isIndex() ? index
-                        : arith::IndexCastOp::create(builder, loc, type, index).getResult();
+  return type.isIndex() ? index : arith::IndexCastOp::create(builder, loc, type, index).getResult();
 }
 
 void PhaseEmitter::emitWide(Operation *op, IRMapping &chunk, Value begin, Value extent) {
@@ -206,8 +205,8 @@ void PhaseEmitter::emit(Value lower, Value upper) {
     ValueRange carried = loop.getCarried();
     for (const Accumulators &reduction : reductions) {
       size_t count = reduction.inits.size();
-      llvm::append_range(
-          next, emitStep(reduction, carried.take_front(count), chunk, loop.getExtent()));
+      llvm::append_range(next,
+                         emitStep(reduction, carried.take_front(count), chunk, loop.getExtent()));
       carried = carried.drop_front(count);
     }
     YieldOp::create(builder, loc, next);

@@ -23,8 +23,8 @@ namespace wavetile {
 /// Emits phase `phase` over the elements from `lower` to `upper` of the row, and
 /// maps the results of its reductions to those over these elements. `mapping`
 /// holds what its operations use from outside.
-void emitPhase(mlir::OpBuilder &builder, const RowPhases &phases, unsigned phase,
-               mlir::Value lower, mlir::Value upper, mlir::IRMapping &mapping);
+void emitPhase(mlir::OpBuilder &builder, const RowPhases &phases, unsigned phase, mlir::Value lower,
+               mlir::Value upper, mlir::IRMapping &mapping);
 
 /// Replaces the body of the loop by one `tile.for` for each phase.
 void rollRow(const RowPhases &phases);

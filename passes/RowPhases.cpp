@@ -64,8 +64,8 @@ LogicalResult RowPhases::classify(Report report) {
 
     bool nested = op.getNumRegions() != 0;
     bool touches = op.walk([&](Operation *inner) {
-                      return touchesRow(inner) ? WalkResult::interrupt() : WalkResult::advance();
-                    }).wasInterrupted();
+                       return touchesRow(inner) ? WalkResult::interrupt() : WalkResult::advance();
+                     }).wasInterrupted();
     if (nested && touches)
       return report(&op, "a loop inside it uses the whole row"), failure();
     if (!touches)

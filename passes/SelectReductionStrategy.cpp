@@ -102,8 +102,7 @@ LogicalResult StrategySelector::spreadRow(ParallelOp loop, StringAttr row, bool 
     rows *= *blockSize;
   }
   int64_t waves = config.integer("waves").value_or(1), waveSize = target.waveSize();
-  int64_t vector =
-      target.globalMemory().widestAccessBits / narrowestAccessBits(loop, row);
+  int64_t vector = target.globalMemory().widestAccessBits / narrowestAccessBits(loop, row);
 
   int64_t places = std::max<int64_t>(1, (*rowSize & -*rowSize) / vector);
   int64_t lanes = std::min(waveSize, places);
@@ -123,8 +122,7 @@ LogicalResult StrategySelector::spreadRow(ParallelOp loop, StringAttr row, bool 
 // Strategies
 //===----------------------------------------------------------------------===//
 
-LogicalResult StrategySelector::makeResident(ParallelOp loop, StringAttr row,
-                                             const NamedDim &dim) {
+LogicalResult StrategySelector::makeResident(ParallelOp loop, StringAttr row, const NamedDim &dim) {
   FailureOr<int64_t> capacity = size(loop, row);
   if (failed(capacity))
     return failure();
@@ -196,8 +194,8 @@ LogicalResult StrategySelector::run(ParallelOp loop) {
   return success();
 }
 
-/// Every '<dim>.strategy' and '<dim>.blocks' of the Config says something of this kernel. Names that
-/// are no dimension at all are left to tile-bind-config.
+/// Every '<dim>.strategy' and '<dim>.blocks' of the Config says something of this kernel. Names
+/// that are no dimension at all are left to tile-bind-config.
 static LogicalResult checkKeysApply(KernelOp kernel, const Config &config) {
   llvm::StringMap<bool> isRow;
   for (ParallelOp loop : kernel.getOps<ParallelOp>())
@@ -210,8 +208,9 @@ static LogicalResult checkKeysApply(KernelOp kernel, const Config &config) {
     if (found == isRow.end() || (suffix != "strategy" && suffix != "blocks"))
       continue;
     if (!found->second)
-      return kernel.emitOpError() << "has a loop over '" << dim << "', so that the Config's '" << key
-                                  << "' does not apply; only rows, such as x[i, :], have strategies";
+      return kernel.emitOpError()
+             << "has a loop over '" << dim << "', so that the Config's '" << key
+             << "' does not apply; only rows, such as x[i, :], have strategies";
     std::string strategy = config.string((dim + ".strategy").str()).value_or("resident");
     if (suffix == "blocks" && strategy != "grid")
       return kernel.emitOpError() << "does not share rows of '" << dim

@@ -128,23 +128,23 @@ FailureOr<Partials> RowSharer::createPartials(Value result) {
   sizes.push_back(blockCount);
   strides.assign(sizes.size(), arith::ConstantIndexOp::create(builder, loc, 1));
   for (size_t dim = sizes.size() - 1; dim-- > 0;)
-    strides[dim] = dim + 2 == sizes.size() ? blockCount
-                                           : arith::MulIOp::create(builder, loc, strides[dim + 1],
-                                                                   sizes[dim + 1])
-                                                 .getResult();
+    strides[dim] =
+        dim + 2 == sizes.size()
+            ? blockCount
+            : arith::MulIOp::create(builder, loc, strides[dim + 1], sizes[dim + 1]).getResult();
   MLIRContext *context = builder.getContext();
   if (!loop->getParentOfType<KernelOp>().getWideOffsets()) {
     // Tensors have at most 2^31 bytes here, but scratch has a size of its own.
     Value count = arith::MulIOp::create(builder, loc, strides.front(), sizes.front());
     int64_t bytes = llvm::divideCeil(made.elementType.getIntOrFloatBitWidth(), 8);
-    GuardOp::create(builder, loc, count, (int64_t(1) << 31) / bytes,
-                    ("scratch for " + phases.getRow().getValue() + " has at most 2^31 bytes").str());
+    GuardOp::create(
+        builder, loc, count, (int64_t(1) << 31) / bytes,
+        ("scratch for " + phases.getRow().getValue() + " has at most 2^31 bytes").str());
   }
-  Value pointer = ScratchOp::create(builder, loc,
-                                    PointerType::get(context, made.elementType), sizes);
-  made.view = ViewOp::create(builder, loc,
-                             ViewType::get(context, sizes.size(), made.elementType), pointer,
-                             sizes, strides);
+  Value pointer =
+      ScratchOp::create(builder, loc, PointerType::get(context, made.elementType), sizes);
+  made.view = ViewOp::create(builder, loc, ViewType::get(context, sizes.size(), made.elementType),
+                             pointer, sizes, strides);
   return made;
 }
 
@@ -215,8 +215,8 @@ void RowSharer::loadPartials(Operation *reduction, IRMapping &mapping) {
                                  /*beyond=*/nullptr, /*alignment=*/nullptr, /*divisor=*/nullptr,
                                  /*in_bounds=*/nullptr);
     if (type.getElementType() != from.elementType)
-      value = arith::TruncIOp::create(builder, loc, getTileType(shape, type.getElementType(), names),
-                                      value);
+      value = arith::TruncIOp::create(builder, loc,
+                                      getTileType(shape, type.getElementType(), names), value);
     loaded.push_back(value);
   }
   if (auto reduce = dyn_cast<ReduceOp>(reduction)) {

@@ -88,9 +88,13 @@ static LLVM::FastmathFlags fastmathOf(Operation *op) {
   using To = LLVM::FastmathFlags;
   From flags = interface.getFastMathFlagsAttr().getValue();
   To result{};
-  for (auto [from, to] : {std::pair(From::reassoc, To::reassoc), {From::nnan, To::nnan},
-                          {From::ninf, To::ninf}, {From::nsz, To::nsz}, {From::arcp, To::arcp},
-                          {From::contract, To::contract}, {From::afn, To::afn}})
+  for (auto [from, to] : {std::pair(From::reassoc, To::reassoc),
+                          {From::nnan, To::nnan},
+                          {From::ninf, To::ninf},
+                          {From::nsz, To::nsz},
+                          {From::arcp, To::arcp},
+                          {From::contract, To::contract},
+                          {From::afn, To::afn}})
     if (bitEnumContainsAll(flags, from))
       result = result | to;
   return result;

@@ -81,7 +81,8 @@ Value rocm::extendFp8(Lowering &state, Value value, Type from) {
 
   OpBuilder &builder = state.builder;
   Location loc = state.loc;
-  Type bitsType = vectorLike(value, state.i32()), floatType = vectorLike(value, builder.getF32Type());
+  Type bitsType = vectorLike(value, state.i32()),
+       floatType = vectorLike(value, builder.getF32Type());
   auto bits = [&](uint32_t number) { return state.constant(bitsType, int32_t(number)); };
   Value code = LLVM::ZExtOp::create(builder, loc, bitsType, value);
   Value magnitude = state.bitAnd(code, bits(0x7f));
@@ -97,14 +98,14 @@ Value rocm::extendFp8(Lowering &state, Value value, Type from) {
   if (format.fnuz) {
     result = state.select(state.compare(LLVM::ICmpPredicate::eq, code, bits(0x80)), nan, result);
   } else if (!format.hasInfinity) {
-    result = state.select(state.compare(LLVM::ICmpPredicate::eq, magnitude, bits(0x7f)), nan,
-                          result);
+    result =
+        state.select(state.compare(LLVM::ICmpPredicate::eq, magnitude, bits(0x7f)), nan, result);
   } else {
     Value infinity = state.bitOr(sign, bits(0x7f800000));
     result = state.select(state.compare(LLVM::ICmpPredicate::eq, magnitude, bits(0x7c)), infinity,
                           result);
-    result = state.select(state.compare(LLVM::ICmpPredicate::ugt, magnitude, bits(0x7c)), nan,
-                          result);
+    result =
+        state.select(state.compare(LLVM::ICmpPredicate::ugt, magnitude, bits(0x7c)), nan, result);
   }
   return state.bitcast(result, floatType);
 }
@@ -133,11 +134,9 @@ static Value truncateByInstruction(Lowering &state, Value value, const Fp8Format
   bool isVector = isa<VectorType>(value.getType());
   Value first = isVector ? state.extract(value, 0) : value;
   Value second = isVector ? state.extract(value, 1) : state.undef(builder.getF32Type());
-  Value word = state.intrinsic(format.isE4M3() ? "llvm.amdgcn.cvt.pk.fp8.f32"
-                                               : "llvm.amdgcn.cvt.pk.bf8.f32",
-                               state.i32(),
-                               {first, isVector ? second : first, state.constantI32(0),
-                                state.constant(state.i1(), 0)});
+  Value word = state.intrinsic(
+      format.isE4M3() ? "llvm.amdgcn.cvt.pk.fp8.f32" : "llvm.amdgcn.cvt.pk.bf8.f32", state.i32(),
+      {first, isVector ? second : first, state.constantI32(0), state.constant(state.i1(), 0)});
   if (!isVector)
     return LLVM::TruncOp::create(builder, loc, builder.getI8Type(), word);
   Value pair = LLVM::TruncOp::create(builder, loc, builder.getI16Type(), word);

@@ -18,9 +18,9 @@ using namespace wavetile::rocm;
 
 namespace {
 
-/// One narrower access of the lane in whose group the extent ends: `count` elements, for lanes whose
-/// rest has bit `count`. They stand at `rest` with this bit and those below cleared, so that they
-/// can be any of `positions` in the group.
+/// One narrower access of the lane in whose group the extent ends: `count` elements, for lanes
+/// whose rest has bit `count`. They stand at `rest` with this bit and those below cleared, so that
+/// they can be any of `positions` in the group.
 struct Piece {
   unsigned count;
   Value mask;
@@ -43,8 +43,8 @@ static SmallVector<Piece> piecesOf(Lowering &state, const TileAccess &access,
     Value position = state.bitAnd(group.rest, state.constantI32(access.width() - 2 * count));
     piece.extraBytes = state.mul(position, state.constantI32(bytes));
     for (unsigned first = 0; first < access.width(); first += 2 * count)
-      piece.positions.push_back({first, state.compare(LLVM::ICmpPredicate::eq, position,
-                                                      state.constantI32(first))});
+      piece.positions.push_back(
+          {first, state.compare(LLVM::ICmpPredicate::eq, position, state.constantI32(first))});
     pieces.push_back(std::move(piece));
   }
   return pieces;

@@ -51,8 +51,8 @@ Value Lowering::constantElement(Type type, Attribute attr) {
   if (auto floating = dyn_cast<FloatAttr>(attr); floating && isa<IntegerType>(element))
     attr = builder.getIntegerAttr(element, floating.getValue().bitcastToAPInt());
   else if (auto integer = dyn_cast<IntegerAttr>(attr); integer && integer.getType() != element)
-    attr = builder.getIntegerAttr(element, integer.getValue().sextOrTrunc(
-                                               element.getIntOrFloatBitWidth()));
+    attr = builder.getIntegerAttr(element,
+                                  integer.getValue().sextOrTrunc(element.getIntOrFloatBitWidth()));
   if (auto vector = dyn_cast<VectorType>(type))
     attr = DenseElementsAttr::get(vector, attr);
   return LLVM::ConstantOp::create(builder, loc, type, cast<TypedAttr>(attr));
@@ -118,9 +118,9 @@ Value Lowering::splat(Value element, unsigned count) {
 
 Value Lowering::intrinsic(StringRef name, Type result, ValueRange arguments,
                           LLVM::FastmathFlags flags) {
-  auto call = LLVM::CallIntrinsicOp::create(
-      builder, loc, result, builder.getStringAttr(name), arguments,
-      LLVM::FastmathFlagsAttr::get(builder.getContext(), flags));
+  auto call =
+      LLVM::CallIntrinsicOp::create(builder, loc, result, builder.getStringAttr(name), arguments,
+                                    LLVM::FastmathFlagsAttr::get(builder.getContext(), flags));
   return call.getResult(0);
 }
 
@@ -234,8 +234,8 @@ Value Lowering::canonicalCopy(const Layout &layout) {
   auto require = [&](Value number, unsigned mask) {
     if (!mask)
       return;
-    Value isCanonical = compare(LLVM::ICmpPredicate::eq, bitAnd(number, constantI32(mask)),
-                                constantI32(0));
+    Value isCanonical =
+        compare(LLVM::ICmpPredicate::eq, bitAnd(number, constantI32(mask)), constantI32(0));
     condition = condition ? bitAnd(condition, isCanonical) : isCanonical;
   };
   require(laneId, copies.laneMask);

@@ -108,8 +108,7 @@ LLVM::LLVMFuncOp ProgramLowering::createFunction() {
 void ProgramLowering::emitPrologue(LLVM::LLVMFuncOp function) {
   Block *entry = function.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
-  for (auto [from, to] :
-       llvm::zip_equal(program.getBody().getArguments(), entry->getArguments())) {
+  for (auto [from, to] : llvm::zip_equal(program.getBody().getArguments(), entry->getArguments())) {
     state.scalars[from] = to;
   }
   Value thread = state.intrinsic("llvm.amdgcn.workitem.id.x", state.i32(), {});

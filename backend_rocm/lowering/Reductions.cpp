@@ -87,8 +87,8 @@ static Value combineExtremum(Lowering &state, const Combiner &combiner, ArrayRef
   for (unsigned i = 0; i < values.size(); i += 2)
     tests.push_back(LLVM::FCmpOp::create(builder, state.loc, LLVM::FCmpPredicate::uno, values[i],
                                          values[std::min<size_t>(i + 1, values.size() - 1)]));
-  Value anyNan = combineChains(tests, chainCount,
-                               [&](Value a, Value b) { return state.bitOr(a, b); });
+  Value anyNan =
+      combineChains(tests, chainCount, [&](Value a, Value b) { return state.bitOr(a, b); });
   Value nan = state.constantFloat(result.getType(), std::numeric_limits<double>::quiet_NaN());
   return state.select(anyNan, nan, result);
 }
@@ -149,7 +149,8 @@ public:
     members = 1u << llvm::popcount(waveMask);
     Value group = gather(state.waveId, source.waveCount() - 1, waveMask, /*keep=*/false, {}, 0);
     unsigned groupBits = llvm::Log2_32(source.waveCount()) - llvm::popcount(waveMask);
-    group = gather(state.laneId, source.laneCount() - 1, laneMask, /*keep=*/false, group, groupBits);
+    group =
+        gather(state.laneId, source.laneCount() - 1, laneMask, /*keep=*/false, group, groupBits);
     groups = (source.waveCount() / members) * (source.laneCount() >> llvm::popcount(laneMask));
     member = gather(state.waveId, source.waveCount() - 1, waveMask, /*keep=*/true, {}, 0);
     this->group = group;
@@ -193,9 +194,7 @@ private:
   }
 
   /// The slot of the group's first member, without the register's part.
-  Value slotOf(unsigned) {
-    return group ? state.mul(group, state.constantI32(members)) : Value();
-  }
+  Value slotOf(unsigned) { return group ? state.mul(group, state.constantI32(members)) : Value(); }
 
   Value pointer(unsigned base, unsigned reg, Value slot) {
     Value offset = slot ? state.mul(slot, state.constantI32(elementBytes)) : Value();
@@ -315,12 +314,12 @@ static Candidate betterOf(Lowering &state, bool maximum, Candidate a, Candidate 
     };
     Value nanA = compare(LLVM::FCmpPredicate::uno, a.value, a.value);
     Value nanB = compare(LLVM::FCmpPredicate::uno, b.value, b.value);
-    Value more = compare(maximum ? LLVM::FCmpPredicate::ogt : LLVM::FCmpPredicate::olt, b.value,
-                         a.value);
+    Value more =
+        compare(maximum ? LLVM::FCmpPredicate::ogt : LLVM::FCmpPredicate::olt, b.value, a.value);
     Value onlyB = state.bitAnd(nanB, state.bitXor(nanA, state.constant(state.i1(), 1)));
     better = state.bitOr(more, onlyB);
-    tie = state.bitOr(compare(LLVM::FCmpPredicate::oeq, a.value, b.value),
-                      state.bitAnd(nanA, nanB));
+    tie =
+        state.bitOr(compare(LLVM::FCmpPredicate::oeq, a.value, b.value), state.bitAnd(nanA, nanB));
   } else {
     better = state.compare(maximum ? LLVM::ICmpPredicate::sgt : LLVM::ICmpPredicate::slt, b.value,
                            a.value);
@@ -352,8 +351,9 @@ LogicalResult rocm::lowerArgReduce(Lowering &state, tile::ArgReduceOp op) {
     unsigned done = 0;
     for (unsigned mask : reduction->laneMasks) {
       bool uniformBelow = (done & (mask - 1)) == mask - 1;
-      best = betterOf(state, maximum, best, {readLaneXor(state, best.value, mask, uniformBelow),
-                                             readLaneXor(state, best.index, mask, uniformBelow)});
+      best = betterOf(state, maximum, best,
+                      {readLaneXor(state, best.value, mask, uniformBelow),
+                       readLaneXor(state, best.index, mask, uniformBelow)});
       done |= mask;
     }
     values.push_back(best.value);

@@ -47,7 +47,8 @@ LogicalResult rocm::lowerIota(Lowering &state, tile::IotaOp op) {
   return success();
 }
 
-/// Gives `result` the registers of `source`, whose layouts put the same elements in the same places.
+/// Gives `result` the registers of `source`, whose layouts put the same elements in the same
+/// places.
 static LogicalResult renameTile(Lowering &state, Operation *op, Value source, Value result,
                                 const Layout &expected) {
   if (Lowering::layoutOf(result) != expected)
@@ -73,8 +74,8 @@ LogicalResult rocm::lowerTranspose(Lowering &state, tile::TransposeOp op) {
 }
 
 LogicalResult rocm::lowerBroadcast(Lowering &state, tile::BroadcastOp op) {
-  auto sources = broadcastRegisters(Lowering::layoutOf(op.getSource()),
-                                    Lowering::layoutOf(op.getResult()));
+  auto sources =
+      broadcastRegisters(Lowering::layoutOf(op.getSource()), Lowering::layoutOf(op.getResult()));
   if (!sources)
     return op.emitOpError("needs a source layout that is a slice of the result's");
   SmallVector<Value> from = state.unpack(state.registers(op.getSource()));

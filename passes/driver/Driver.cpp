@@ -156,12 +156,12 @@ llvm::Expected<CompileResult> Compilation::run() {
   result.config = std::move(*config);
   module->setAttr(tile::configAttrName, result.config.toAttribute(module.getContext()));
 
-  if (llvm::Error error = runPasses(
-          "binding the Config", [&](OpPassManager &passes) { addBindPasses(passes, target); }))
+  if (llvm::Error error = runPasses("binding the Config",
+                                    [&](OpPassManager &passes) { addBindPasses(passes, target); }))
     return std::move(error);
   keepText(boundStage);
-  if (llvm::Error error = runPasses(
-          "the tile passes", [&](OpPassManager &passes) { addBoundPasses(passes, target); }))
+  if (llvm::Error error = runPasses("the tile passes",
+                                    [&](OpPassManager &passes) { addBoundPasses(passes, target); }))
     return std::move(error);
   keepText(finalStage);
 
@@ -170,9 +170,8 @@ llvm::Expected<CompileResult> Compilation::run() {
     return plan.takeError();
   result.plan = std::move(*plan);
 
-  if (llvm::Error error = runPasses("lowering", [&](OpPassManager &passes) {
-        backend.addLoweringPasses(passes, target);
-      }))
+  if (llvm::Error error = runPasses(
+          "lowering", [&](OpPassManager &passes) { backend.addLoweringPasses(passes, target); }))
     return std::move(error);
   llvm::Expected<GeneratedCode> code = backend.generate(module, target, keeps(llvmStage));
   if (!code)
