@@ -59,10 +59,10 @@ def two_dimensions(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
 
 
 VIEWS: list[dict[str, Any]] = [
-    dict(before=1, after=2),
-    dict(before=2, after=3, step=3),
-    dict(before=0, after=1, order="columns"),
-    dict(before=3, after=4, step=2, order="columns"),
+    {"before": 1, "after": 2},
+    {"before": 2, "after": 3, "step": 3},
+    {"before": 0, "after": 1, "order": "columns"},
+    {"before": 3, "after": 4, "step": 2, "order": "columns"},
 ]
 
 
@@ -370,8 +370,24 @@ def test_functions_at_the_ends_of_the_range(
 ) -> None:
     largest = torch.finfo(dtype).max
     x = torch.tensor(
-        [0.0, 1.0, -1.0, 30.0, -30.0, 80.0, -80.0, 88.7, -88.7, 1e3, -1e3, largest, -largest]
-        + [torch.inf, -torch.inf, torch.nan]
+        [
+            0.0,
+            1.0,
+            -1.0,
+            30.0,
+            -30.0,
+            80.0,
+            -80.0,
+            88.7,
+            -88.7,
+            1000.0,
+            -1000.0,
+            largest,
+            -largest,
+            torch.inf,
+            -torch.inf,
+            torch.nan,
+        ]
     ).to(dtype)
     out = torch.full_like(x, 77)
     on(unary, target, None, fast_math)(x, out, function)

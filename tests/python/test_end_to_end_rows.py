@@ -333,10 +333,10 @@ def test_online_softmax(
 
 # (before, after, step, order): an offset that breaks alignment, odd strides, columns innermost.
 VIEWS = [
-    dict(before=1, after=2),
-    dict(before=3, after=4, step=3),
-    dict(before=0, after=7, order="columns"),
-    dict(before=5, after=6, step=2, order="columns"),
+    {"before": 1, "after": 2},
+    {"before": 3, "after": 4, "step": 3},
+    {"before": 0, "after": 7, "order": "columns"},
+    {"before": 5, "after": 6, "step": 2, "order": "columns"},
 ]
 
 

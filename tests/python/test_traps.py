@@ -73,30 +73,22 @@ def test_dtypes_that_a_target_lacks(target: str, generator: torch.Generator) -> 
 
 
 @pytest.mark.parametrize(
-    "config",
+    ("config", "message"),
     [
-        {"n": 3, "rows": 1},
-        {"n.strategy": "resident", "n": 1 << 20, "rows": 8, "waves": 1},
-        {"waves": 1000},
-        {"waves": 3},
-        {"rows": 1 << 40},
-        {"rows": 4, "waves_per_simd": 1000},
-        {"n.strategy": "grid", "n": 64, "n.blocks": 3, "rows": 1},
+        ({"n": 3, "rows": 1}, "no layout spreads rows of 3 elements"),
+        ({"n": 1 << 20, "rows": 8, "waves": 1}, "does not fit in registers"),
+        ({"waves": 1000}, "cannot have 1000 waves"),
+        ({"waves": 3}, "cannot have 3 waves"),
+        ({"rows": 1 << 40}, "does not fit in registers"),
+        ({"rows": 4, "waves_per_simd": 1000}, "cannot have 1000 waves on a SIMD"),
     ],
     ids=str,
 )
-def test_a_bad_config_is_an_error(
-    config: dict[str, int | str], target: str, generator: torch.Generator
+def test_a_config_that_a_target_cannot_serve(
+    config: dict[str, int], message: str, target: str, generator: torch.Generator
 ) -> None:
-    """It raises an error of ours or serves the call; nothing hangs or ends the process."""
-    x = torch.randn(5, 77, generator=generator)
-    kernel = on(softmax, target, config)
-    try:
-        result = kernel(x)
-    except errors.WavetileError as error:
-        assert str(error)
-    else:
-        assert_close(result, torch.softmax(x.double(), -1), length=77, c=2.0)
+    with pytest.raises(errors.CompilationError, match=message):
+        on(softmax, target, config)(torch.randn(5, 77, generator=generator))
     assert_that_good_kernels_compile(target, generator)
 
 
@@ -230,7 +222,8 @@ def test_a_file_that_changes_after_its_import(inserted: str, tmp_path: Path) -> 
     path = tmp_path / "changing.py"
     path.write_text(PROGRAM.split("x = torch.randn")[0])
     spec = importlib.util.spec_from_file_location(f"changing_{len(inserted)}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     path.write_text(inserted + path.read_text())
@@ -307,7 +300,7 @@ def test_sizes_from_arguments(target: str) -> None:
         assert torch.equal(out, torch.zeros(100))
     kernel(out, 67)
     assert out.sum().item() == 67
-    with pytest.raises(errors.LaunchError, match="grid|workgroups|blocks"):
+    with pytest.raises(errors.LaunchError, match="workgroups along x"):
         kernel(out, 2**62)
 
 
