@@ -109,7 +109,8 @@ def check(
         error[rows_of(skip)] = 0.0
     worst = error.argmax()
     assert error.max() <= bound, (
-        f"{function.__name__}({x.flatten()[worst].item()!r}) is {wanted.flatten()[worst].item()!r}, "
+        f"{function.__name__}({x.flatten()[worst].item()!r}) is "
+        f"{wanted.flatten()[worst].item()!r}, "
         f"not {out.flatten()[worst].item()!r}: {error.max().item():.3f} units"
     )
 

@@ -164,11 +164,8 @@ def test_integers_are_exact(
 ) -> None:
     """Every product and sum is a small integer: any other result is a wrong element."""
     if dtype == "fp8":
-        if target not in FP8:
-            with pytest.raises(KeyError):
-                (lambda: FP8[target])()
-            return
-        dtype = FP8[target]
+        # test_fp8 has the error of targets without it; there the same numbers are exact in f16.
+        dtype = FP8.get(target, torch.float16)
     if matrix not in MATRIX_SIZES[target]:
         matrix = 16
     m, k, n = 61, 103, 47
