@@ -181,9 +181,8 @@ llvm::Error Chooser::addElementwise(ParallelOp loop, const Dims &dims) {
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-/// How many products the matrix instruction with the smallest tile sums, of those for the operands'
-/// types.
-static int64_t leastDepth(DotOp dot, const TargetInfo &target) {
+/// The matrix instruction with the smallest tile, of those for the operands' types, or null.
+static const MatrixInstruction *smallestInstruction(DotOp dot, const TargetInfo &target) {
   std::optional<ElementKind> kind = elementKindOf(dot.getLhs().getType().getElementType());
   const MatrixInstruction *smallest = nullptr;
   for (const MatrixInstruction &candidate : target.matrixInstructions()) {
@@ -192,17 +191,20 @@ static int64_t leastDepth(DotOp dot, const TargetInfo &target) {
     if (!smallest || std::tie(candidate.m, candidate.k) < std::tie(smallest->m, smallest->k))
       smallest = &candidate;
   }
-  return std::max<int64_t>(16, smallest ? smallest->k : 0);
+  return smallest;
 }
 
 llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
   RankedTensorType lhs = dot.getLhs().getType(), rhs = dot.getRhs().getType();
   int64_t bits = lhs.getElementType().getIntOrFloatBitWidth();
+  const MatrixInstruction *instruction = smallestInstruction(dot, target);
+  // Without a matrix instruction each lane holds all of K that its results need.
+  int64_t side = instruction ? 128 : 64;
+  int64_t least = std::max<int64_t>(16, instruction ? instruction->k : 0);
   // 128 bytes of a row of an operand are a cache line.
-  int64_t least = leastDepth(dot, target);
-  int64_t depth = std::clamp<int64_t>(1024 / bits, least, 128);
+  int64_t depth = instruction ? std::clamp<int64_t>(1024 / bits, least, 128) : least;
   const std::pair<StringAttr, int64_t> wanted[] = {
-      {getDimName(lhs, 0), 128}, {getDimName(rhs, 1), 128}, {getDimName(lhs, 1), depth}};
+      {getDimName(lhs, 0), side}, {getDimName(rhs, 1), side}, {getDimName(lhs, 1), depth}};
   int64_t results = 1;
   for (auto [index, entry] : llvm::enumerate(wanted)) {
     auto [name, size] = entry;
