@@ -9,7 +9,7 @@
 
 #include "mlir/Pass/PassRegistry.h"
 
-void wavetile::registerTilePasses(std::function<const TargetInfo &()> target) {
+void wavetile::registerTilePasses(const std::function<const TargetInfo &()> &target) {
   mlir::registerPass([=] { return createSelectReductionStrategyPass(target()); });
   mlir::registerPass([=] { return createBindConfigPass(target()); });
   mlir::registerPass([] { return createInferBoundsPass(); });

@@ -40,7 +40,7 @@ inline constexpr llvm::StringLiteral rowWavesAttrName = "tile.row_waves";
 
 /// Registers every pass with MLIR's pass registry for textual pipelines. `target`
 /// is asked when a pipeline is built.
-void registerTilePasses(std::function<const TargetInfo &()> target);
+void registerTilePasses(const std::function<const TargetInfo &()> &target);
 
 } // namespace wavetile
 

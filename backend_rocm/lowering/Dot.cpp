@@ -22,6 +22,8 @@
 
 #include "llvm/ADT/MapVector.h"
 
+#include <utility>
+
 #include <map>
 
 using namespace mlir;
@@ -204,10 +206,8 @@ LogicalResult DotLowering::run() {
   };
   Step next = readStep(steps.front());
   for (unsigned index = 0; index < steps.size(); ++index) {
-    Step step = std::move(next);
     bool isLast = index + 1 == steps.size();
-    if (!isLast)
-      next = readStep(steps[index + 1]);
+    Step step = std::exchange(next, isLast ? Step() : readStep(steps[index + 1]));
     for (auto &[place, first] : resultRuns) {
       Value a = step.rows.lookup(place.first), b = step.columns.lookup(place.second);
       if (!a || !b)
@@ -274,10 +274,8 @@ static LogicalResult lowerByFma(Lowering &state, tile::DotOp op) {
   SmallVector<int64_t> steps = llvm::to_vector(llvm::make_first_range(lhsOfK));
   Step next = readStep(steps.front());
   for (unsigned index = 0; index < steps.size(); ++index) {
-    Step step = std::move(next);
     bool isLast = index + 1 == steps.size();
-    if (!isLast)
-      next = readStep(steps[index + 1]);
+    Step step = std::exchange(next, isLast ? Step() : readStep(steps[index + 1]));
     for (unsigned reg = 0; reg < results.size(); ++reg) {
       Coordinates at = resultLayout.coordinates(reg);
       Value left = step.rows.lookup(at[0]), right = step.columns.lookup(at[1]);

@@ -27,7 +27,7 @@ protected:
     context.loadDialect<tile::TileDialect>();
   }
 
-  LogicalResult run(llvm::StringRef text, InterpreterArguments arguments,
+  LogicalResult run(llvm::StringRef text, const InterpreterArguments &arguments,
                     const InterpreterOptions &options = {}) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     if (!module)

@@ -169,8 +169,8 @@ TEST(LayoutLds, PlacementOfRandomLayouts) {
 
 TEST(LayoutLds, PlacementOfBlockedLayouts) {
   Layout registers = Layout::blocked({32, 192}, {1, 0}, {1, 8}, {8, 8}, {4, 1});
-  for (Layout lds : {Layout::lds({32, 192}), Layout::swizzled({32, 192}, 8, 1, 8, {}, 3),
-                     Layout::lds({32, 192}, {}, 2, {64, 8}), Layout::lds({32, 192}, {0, 1})})
+  for (const Layout &lds : {Layout::lds({32, 192}), Layout::swizzled({32, 192}, 8, 1, 8, {}, 3),
+                            Layout::lds({32, 192}, {}, 2, {64, 8}), Layout::lds({32, 192}, {0, 1})})
     checkPlacement(registers, lds);
   LdsPlacement swizzled(registers, Layout::swizzled({32, 192}, 8, 1, 8));
   EXPECT_EQ(swizzled.contiguousElements(), 8u);
@@ -194,8 +194,8 @@ TEST(LayoutLds, ADisplacementNeedsDisjointBits) {
 }
 
 TEST(LayoutLds, StorageOrderIsWhatDirectLoadsNeed) {
-  for (Layout lds : {Layout::swizzled({32, 64}, 8, 1, 8), Layout::lds({16, 96}),
-                     Layout::swizzled({64, 32}, 4, 2, 4, {0, 1})}) {
+  for (const Layout &lds : {Layout::swizzled({32, 64}, 8, 1, 8), Layout::lds({16, 96}),
+                            Layout::swizzled({64, 32}, 4, 2, 4, {0, 1})}) {
     Layout registers = Layout::inStorageOrder(lds, 8, 16, 4);
     LdsPlacement placement(registers, lds);
     EXPECT_EQ(placement.laneStride(), 8);
