@@ -109,7 +109,7 @@ function(wavetile_add_unittest name)
   endif()
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name} PROPERTIES
-    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0")
+    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0")
 endfunction()
 
 # Runs mlir-tblgen once per pair of an output name and its arguments.

@@ -126,13 +126,14 @@ std::optional<Allocation> MemoryMap::findMapping(uint64_t address) const {
   std::lock_guard lock(mappingMutex);
   if (!mappingsFresh) {
     // Reading the mappings takes a millisecond in a big process. What was known before still holds
-    // for the pages that the kernel lets us read.
+    // for the pages that the kernel lets us read. Windows overlap by the widest access, and near
+    // the end of what was known, which may have grown, nothing is assumed.
+    constexpr uint64_t window = (windowPages - 1) * pageSize, widestAccess = 64;
     if (const Allocation *known = lookUpMapping(address)) {
-      constexpr uint64_t window = windowPages * pageSize;
       Allocation part = *known;
       part.begin = std::max(part.begin, address / window * window);
-      part.end = std::min(part.end, (address / window + 1) * window);
-      if (isReadable(part.begin, part.end))
+      part.end = std::min(part.end, (address / window + 1) * window + widestAccess);
+      if (address + widestAccess <= part.end && isReadable(part.begin, part.end))
         return part;
     }
     readMappingsIfStale();

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -152,6 +153,29 @@ TEST(MemoryMap, MappingsFollowTheProcess) {
   map.expireMappings();
   EXPECT_FALSE(map.find(begin));
   EXPECT_FALSE(map.isMapped(UINT64_MAX - 10, 100));
+}
+
+TEST(MemoryMap, AnAccessAnywhereInAKnownMappingIsInside) {
+  MemoryMap map;
+  constexpr size_t bytes = 512 * 1024;
+  void *memory = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto begin = reinterpret_cast<uint64_t>(memory);
+  ASSERT_TRUE(map.find(begin));
+  // What is known by now is looked at again in parts; no access may fall between two of them.
+  for (uint64_t address = begin + 4; address + 16 <= begin + bytes; address += 4096 - 8) {
+    map.expireMappings();
+    std::optional<Allocation> found = map.find(address);
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(found->contains(address, 16)) << address - begin;
+  }
+  for (uint64_t page = begin + 4096; page < begin + bytes; page += 4096) {
+    map.expireMappings();
+    std::optional<Allocation> found = map.find(page - 8);
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(found->contains(page - 8, 16)) << page - begin;
+  }
+  munmap(memory, bytes);
 }
 
 TEST(MemoryMap, EveryChangeChangesTheGeneration) {
