@@ -36,7 +36,8 @@ bool GlobalMemory::containsAllSlow(const Record *record, uint64_t address, uint6
 
 Access GlobalMemory::check(const Record *record, uint64_t address, uint64_t bytes, bool isStore) {
   const Allocation &entry = cache[slot(record)];
-  // What is cached of a mapping may be a part of it: only a fresh look says that an access leaves it.
+  // What is cached of a mapping may be a part of it: only a fresh look says that an access leaves
+  // it.
   if (!entry.contains(address, bytes) && !lookUp(record, address))
     return Access::OutOfBounds;
   if (isStore && !entry.writable)
