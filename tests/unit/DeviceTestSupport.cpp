@@ -82,6 +82,8 @@ LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64
   launch.workgroupSize = workgroup;
   launch.dynamicLdsBytes = dynamicLds;
   launch.instructionLimit = instructionLimit;
+  // As HIP does between launches: the host may have mapped more since.
+  memory.expireMappings();
   return device::run(launch, memory);
 }
 
