@@ -159,7 +159,7 @@ public:
   unsigned bytes(unsigned registers) const { return registers * groups * members * elementBytes; }
 
   void write(unsigned base, unsigned reg, Value value) {
-    Value slot = slotOf(reg);
+    Value slot = groupSlot();
     if (member)
       slot = slot ? state.add(slot, member) : member;
     LLVM::StoreOp::create(state.builder, state.loc, value, pointer(base, reg, slot), elementBytes);
@@ -169,7 +169,7 @@ public:
     Type type = members == 1 ? element : VectorType::get(members, element);
     unsigned alignment = std::min(16u, members * elementBytes);
     Value vector = LLVM::LoadOp::create(state.builder, state.loc, type,
-                                        pointer(base, reg, slotOf(reg)), alignment);
+                                        pointer(base, reg, groupSlot()), alignment);
     SmallVector<Value> values;
     for (unsigned i = 0; i < members; ++i)
       values.push_back(members == 1 ? vector : state.extract(vector, i));
@@ -194,7 +194,7 @@ private:
   }
 
   /// The slot of the group's first member, without the register's part.
-  Value slotOf(unsigned) { return group ? state.mul(group, state.constantI32(members)) : Value(); }
+  Value groupSlot() { return group ? state.mul(group, state.constantI32(members)) : Value(); }
 
   Value pointer(unsigned base, unsigned reg, Value slot) {
     Value offset = slot ? state.mul(slot, state.constantI32(elementBytes)) : Value();
