@@ -227,7 +227,9 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
       modifiers |= (encoding & 128) ? modifier::high(i) : 0;
       encoding &= ~128u;
     }
-    record.sources[i] = source(encoding, type, fields.literal);
+    // A constant of v_fma_mix is in the format that op_sel_hi chooses.
+    bool isHalf = type == Type::Mixed && modifiers & modifier::highForHigh(i);
+    record.sources[i] = source(encoding, isHalf ? Type::F16 : type, fields.literal);
     if (record.sources[i].kind() == OperandKind::None)
       return "an operand of a kind that is not supported";
   }

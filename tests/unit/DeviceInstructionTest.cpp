@@ -445,6 +445,15 @@ TEST(DeviceHalf, PackedHalvesChosenByOpSel) {
                [](unsigned) { return 0x42004000u; });
   }
 }
+// What LLVM folds into it: x - (float)h as fma(x, -1.0 of op_sel_hi 1, h).
+TEST(DeviceHalf, ConstantsOfMixedProductsHaveTheFormatThatOpSelHiChooses) {
+  auto laneFloat = [](unsigned lane) { return f(static_cast<float>(lane)); };
+  for (const char *target : targetNames)
+    for (const char *selected : {"[0,0,0]", "[0,1,0]", "[0,0,1]", "[0,1,1]"})
+      checkLanes(target, std::string("v_fma_mix_f32 v0, v1, -2.0, 0.5 op_sel_hi:") + selected,
+                 laneFloat,
+                 [](unsigned lane) { return f(-2.0f * static_cast<float>(lane) + 0.5f); });
+}
 TEST(DeviceHalf, PackedFloatsChosenByOpSel) {
   for (const char *target : {"gfx942", "gfx950"}) {
     WaveUnderTest test(target, "v_pk_mul_f32 v[4:5], v[0:1], v[2:3] op_sel:[1,0] op_sel_hi:[0,0]\n"
