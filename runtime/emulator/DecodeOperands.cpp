@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/emulator/AccessObserver.h"
 #include "runtime/emulator/Apertures.h"
 #include "runtime/emulator/Decoder.h"
 
@@ -116,6 +117,25 @@ Operand OperandDecoder::source(uint32_t encoding, Type type, uint32_t literal) {
   return Operand();
 }
 
+/// Cache bits that mean the same in every memory format of a family: the modifiers that say how far
+/// an access reaches, and the bits themselves. \p bits: sc0 sc1 nt, or glc slc dlc.
+uint32_t OperandDecoder::cacheModifiers(uint32_t bits, InstructionClass instructionClass) const {
+  AccessScope scope = AccessScope::Wave;
+  bool isAtomic = instructionClass == InstructionClass::GlobalAtomic;
+  if (isGfx11()) {
+    // A load past the nearest cache; atomics are done in L2. Stores say nothing.
+    bool isLoad = instructionClass == InstructionClass::GlobalLoad ||
+                  instructionClass == InstructionClass::ScalarMemory;
+    if (isAtomic || (isLoad && bits & 5))
+      scope = AccessScope::Device;
+  } else if (isAtomic) {
+    scope = bits & 2 ? AccessScope::System : AccessScope::Device;
+  } else {
+    scope = static_cast<AccessScope>(bits & 3);
+  }
+  return static_cast<uint32_t>(scope) << modifier::scopeShift | bits << modifier::cachePolicyShift;
+}
+
 // --- Scalar ALU ---
 
 const char *OperandDecoder::decodeScalar(const Instruction &row, const EncodedInstruction &code,
@@ -179,6 +199,9 @@ const char *OperandDecoder::decodeScalarMemory(const EncodedInstruction &code, R
   record.sources[0] = Operand(OperandKind::Scalar, bits(low, 5, 0) * 2);
   record.destination = scalarDestination(bits(low, 12, 6));
   uint32_t offset = bits(high, 20, 0), scalarOffset = bits(high, 31, 25);
+  // glc, and dlc on gfx11.
+  uint32_t cache = isGfx11() ? bits(low, 14, 14) | bits(low, 13, 13) << 2 : bits(low, 16, 16);
+  record.modifiers |= cacheModifiers(cache, InstructionClass::ScalarMemory);
   if (isGfx11()) {
     record.immediate = static_cast<uint32_t>(signExtend(offset, 21));
     if (scalarOffset != 124)
@@ -226,6 +249,9 @@ const char *OperandDecoder::decodeFlat(const EncodedInstruction &code, Record &r
                                                    : static_cast<uint32_t>(signExtend(offset, 13));
   if (bits(low, isGfx11() ? 14 : 16, isGfx11() ? 14 : 16))
     record.modifiers |= modifier::returnsValue;
+  uint32_t cache = isGfx11() ? bits(low, 14, 14) | bits(low, 15, 15) << 1 | bits(low, 13, 13) << 2
+                             : bits(low, 16, 16) | bits(low, 25, 25) << 1 | bits(low, 17, 17) << 2;
+  record.modifiers |= cacheModifiers(cache, static_cast<InstructionClass>(record.instructionClass));
   if (segment == Flat)
     record.modifiers |= modifier::flat;
   if (segment == Scratch) {
@@ -245,7 +271,7 @@ const char *OperandDecoder::decodeFlat(const EncodedInstruction &code, Record &r
 const char *OperandDecoder::decodeBuffer(const EncodedInstruction &code, Record &record) {
   uint32_t low = code.words[0], high = code.words[1];
   record.immediate = bits(low, 11, 0);
-  uint32_t file = 0;
+  uint32_t file = 0, cache;
   bool offsetEnable, indexEnable;
   if (isGfx11()) {
     if (bits(high, 21, 21))
@@ -253,6 +279,7 @@ const char *OperandDecoder::decodeBuffer(const EncodedInstruction &code, Record 
     offsetEnable = bits(high, 22, 22), indexEnable = bits(high, 23, 23);
     // Range checks go by the resource's OOB_SELECT.
     record.variant = 0x80;
+    cache = bits(low, 14, 14) | bits(low, 12, 12) << 1 | bits(low, 13, 13) << 2;
     if (bits(low, 14, 14))
       record.modifiers |= modifier::returnsValue;
   } else {
@@ -261,8 +288,10 @@ const char *OperandDecoder::decodeBuffer(const EncodedInstruction &code, Record 
       record.modifiers |= modifier::toLds;
     if (bits(low, 14, 14))
       record.modifiers |= modifier::returnsValue;
+    cache = bits(low, 14, 14) | bits(low, 15, 15) << 1 | bits(low, 17, 17) << 2;
     file = bits(high, 23, 23) ? firstAccumulationRow : 0;
   }
+  record.modifiers |= cacheModifiers(cache, static_cast<InstructionClass>(record.instructionClass));
   record.modifiers |=
       (offsetEnable ? modifier::offsetEnable : 0) | (indexEnable ? modifier::indexEnable : 0);
   record.sources[0] = Operand(OperandKind::Vector, bits(high, 7, 0));

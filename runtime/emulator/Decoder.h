@@ -91,6 +91,7 @@ private:
                            std::vector<Record> &records);
   const char *decodeDual(const EncodedInstruction &code, std::vector<Record> &records);
   const char *decodeLds(const Instruction &row, const EncodedInstruction &code, Record &record);
+  uint32_t cacheModifiers(uint32_t bits, InstructionClass instructionClass) const;
   const char *decodeFlat(const EncodedInstruction &code, Record &record);
   const char *decodeBuffer(const EncodedInstruction &code, Record &record);
   const char *decodeMatrix(const Instruction &row, const EncodedInstruction &code, Record &record);

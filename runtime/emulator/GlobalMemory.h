@@ -44,6 +44,10 @@ public:
   /// The rule for one lane's access, with what may be read over the end of an allocation.
   Access check(const Record *record, uint64_t address, uint64_t bytes, bool isStore);
 
+  /// The allocation that \p record touched last; right after `containsAll` or `check` has allowed
+  /// an access, the one that holds it.
+  const Allocation &lastOf(const Record *record) const { return cache[slot(record)]; }
+
 private:
   static constexpr unsigned cacheSize = 256;
   static unsigned slot(const Record *record) {

@@ -90,6 +90,10 @@ inline constexpr uint32_t indexEnable = 1u << 3;  ///< Buffer: idxen.
 inline constexpr uint32_t scratch = 1u << 4;      ///< FLAT encoding, scratch segment.
 inline constexpr uint32_t flat = 1u << 5;         ///< FLAT encoding, address decides.
 inline constexpr uint32_t highHalf = 1u << 6;     ///< True16: the high half of the data register.
+/// Two bits: an `AccessScope`.
+inline constexpr uint32_t scopeShift = 8;
+/// Three bits as encoded, low to high: sc0 sc1 nt on gfx9, glc slc dlc on gfx11, TH on gfx12.
+inline constexpr uint32_t cachePolicyShift = 10;
 } // namespace modifier
 
 struct Record {

@@ -28,6 +28,7 @@
 namespace wavetile::device {
 
 enum class FaultKind : uint8_t;
+class AccessObservers;
 class GlobalMemory;
 class DecodedProgram;
 
@@ -104,6 +105,8 @@ struct alignas(64) Wave {
   uint32_t scratchBytes = 0;
   uint32_t indexInWorkgroup = 0;
   PendingFault fault;
+  /// Told of every access to memory, see AccessObserver.h. Null: checks are off.
+  const AccessObservers *observers = nullptr;
 
   alignas(64) uint32_t scalars[scalar::Count] = {};
   alignas(64) uint32_t execRow[maximumWaveSize] = {};

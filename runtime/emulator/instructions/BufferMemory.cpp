@@ -25,12 +25,6 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-struct BufferLanes : LaneAddresses {
-  uint64_t outside = 0; ///< Active lanes with nothing in range.
-  uint64_t partial = 0; ///< Active lanes with some dwords in range.
-  uint8_t dwordsInRange[maximumWaveSize];
-};
-
 struct Resource {
   uint64_t base;
   uint32_t stride;
@@ -80,8 +74,9 @@ WAVETILE_INLINE uint32_t bytesInRange(const Resource &resource, bool rangeBySele
 }
 
 /// Fills in the addresses of all active lanes and sorts them by range. False: a fault.
-bool bufferAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isStore,
-                     BufferLanes &lanes) {
+bool bufferAddresses(Wave &wave, const Record *record, AccessForm form, LaneAddresses &lanes) {
+  const uint32_t bytes = form.bytes;
+  const bool isStore = form.isStore();
   if (record->sources[2].kind() != OperandKind::Scalar) {
     fail(wave, record, FaultKind::Refused, -1, 0, 0, isStore, "no buffer resource");
     return false;
@@ -115,7 +110,9 @@ bool bufferAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isSt
     }
     if (commonOffset + highest + bytes <= resource.records) {
       lanes.active = exec;
-      return accessible(wave, record, lanes, bytes, isStore);
+      return accessible(wave, record, lanes, bytes, isStore) &&
+             (form.alignment == 1 || aligned(wave, record, lanes, form)) &&
+             (!isObserved(wave) || reportGlobal(wave, record, lanes, form));
     }
   } else {
     for (unsigned lane = 0; lane < stride; ++lane) {
@@ -134,7 +131,7 @@ bool bufferAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isSt
     lanes.outside |= valid == 0 ? bit : 0;
     if (valid != bytes && valid != 0) {
       lanes.partial |= bit;
-      lanes.dwordsInRange[lane] = static_cast<uint8_t>(valid / 4);
+      lanes.lengths[lane] = static_cast<uint8_t>(valid);
     }
   }
   lanes.active = inRange;
@@ -145,15 +142,16 @@ bool bufferAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isSt
     LaneAddresses one;
     one.active = uint64_t(1) << lane;
     one.address[lane] = lanes.address[lane];
-    if (!eachLaneAccessible(wave, record, one, 4u * lanes.dwordsInRange[lane], isStore))
+    if (!eachLaneAccessible(wave, record, one, lanes.lengths[lane], isStore))
       return false;
   }
-  return true;
+  return (form.alignment == 1 || aligned(wave, record, lanes, form)) &&
+         (!isObserved(wave) || reportGlobal(wave, record, lanes, form));
 }
 
 template <unsigned dwords> const Record *load(Wave &wave, const Record *record) {
-  BufferLanes lanes;
-  if (!bufferAddresses(wave, record, 4 * dwords, false, lanes))
+  LaneAddresses lanes;
+  if (!bufferAddresses(wave, record, loadForm(dwords), lanes))
     return nullptr;
   const unsigned stride = wave.waveSize;
   uint32_t *row = wave.row(record->destination);
@@ -165,28 +163,28 @@ template <unsigned dwords> const Record *load(Wave &wave, const Record *record) 
   forActive(lanes.partial, [&](unsigned lane) {
     for (unsigned i = 0; i < dwords; ++i)
       row[i * stride + lane] =
-          i < lanes.dwordsInRange[lane] ? loadFrom<uint32_t>(lanes.address[lane] + 4 * i) : 0;
+          i < lanes.lengths[lane] / 4u ? loadFrom<uint32_t>(lanes.address[lane] + 4 * i) : 0;
   });
   countBytes(wave, lanes, 4 * dwords, false);
   return record + 1;
 }
 template <unsigned dwords> const Record *store(Wave &wave, const Record *record) {
-  BufferLanes lanes;
-  if (!bufferAddresses(wave, record, 4 * dwords, true, lanes))
+  LaneAddresses lanes;
+  if (!bufferAddresses(wave, record, storeForm(dwords), lanes))
     return nullptr;
   const unsigned stride = wave.waveSize;
   const uint32_t *row = wave.row(record->sources[1]);
   storeDwords<dwords>(wave, row, lanes);
   forActive(lanes.partial, [&](unsigned lane) {
-    for (unsigned i = 0; i < lanes.dwordsInRange[lane]; ++i)
+    for (unsigned i = 0; i < lanes.lengths[lane] / 4u; ++i)
       storeTo<uint32_t>(lanes.address[lane] + 4 * i, row[i * stride + lane]);
   });
   countBytes(wave, lanes, 4 * dwords, true);
   return record + 1;
 }
 template <Narrow narrow, Half half> const Record *load(Wave &wave, const Record *record) {
-  BufferLanes lanes;
-  if (!bufferAddresses(wave, record, bytesOf(narrow), false, lanes))
+  LaneAddresses lanes;
+  if (!bufferAddresses(wave, record, loadForm(narrow, half), lanes))
     return nullptr;
   uint32_t *row = wave.row(record->destination);
   loadNarrow<narrow, half>(row, lanes);
@@ -195,8 +193,8 @@ template <Narrow narrow, Half half> const Record *load(Wave &wave, const Record 
   return record + 1;
 }
 template <unsigned bytes, Half half> const Record *storePart(Wave &wave, const Record *record) {
-  BufferLanes lanes;
-  if (!bufferAddresses(wave, record, bytes, true, lanes))
+  LaneAddresses lanes;
+  if (!bufferAddresses(wave, record, storeForm(bytes, half), lanes))
     return nullptr;
   storeNarrow<bytes, half>(wave.row(record->sources[1]), lanes);
   countBytes(wave, lanes, bytes, true);
@@ -205,19 +203,16 @@ template <unsigned bytes, Half half> const Record *storePart(Wave &wave, const R
 
 /// Loads to LDS. Lane l's bytes go to M0 + instruction offset + bytes * l; out of range: zeros.
 template <unsigned bytes, Narrow narrow> const Record *loadToLds(Wave &wave, const Record *record) {
-  BufferLanes lanes;
-  if (!bufferAddresses(wave, record, bytes, false, lanes) ||
-      !aligned(wave, record, lanes, bytes, bytes < 4 ? bytes : 4))
+  constexpr uint32_t step = bytes < 4 ? 4 : bytes;
+  LaneAddresses lanes;
+  if (!toLdsInBounds(wave, record, step) ||
+      !bufferAddresses(wave, record, toLdsForm(bytes, narrow), lanes))
     return nullptr;
   uint64_t base = uint64_t(wave.scalars[scalar::M0]) + record->immediate;
-  constexpr uint32_t step = bytes < 4 ? 4 : bytes;
   uint8_t *lds = wave.workgroup->lds;
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
     uint64_t offset = base + uint64_t(step) * lane;
-    if (offset + step > wave.workgroup->ldsBytes)
-      return fail(wave, record, FaultKind::LdsOutOfBounds, static_cast<int>(lane), offset, step,
-                  true);
     uint8_t value[16] = {};
     if (isActive(lanes.active, lane)) {
       if constexpr (bytes < 4) {
@@ -228,7 +223,7 @@ template <unsigned bytes, Narrow narrow> const Record *loadToLds(Wave &wave, con
       }
     } else if (isActive(lanes.partial, lane)) {
       __builtin_memcpy(value, reinterpret_cast<const void *>(lanes.address[lane]),
-                       4u * lanes.dwordsInRange[lane]);
+                       lanes.lengths[lane]);
     }
     __builtin_memcpy(lds + offset, value, step);
   }
@@ -249,13 +244,12 @@ template <Narrow narrow> const Record *loadOrToLds(Wave &wave, const Record *rec
 }
 
 template <typename Op, typename T> const Record *atomic(Wave &wave, const Record *record) {
-  BufferLanes lanes;
-  if (!bufferAddresses(wave, record, sizeof(T), true, lanes) ||
-      !aligned(wave, record, lanes, sizeof(T), sizeof(T)))
+  LaneAddresses lanes;
+  bool returns = record->modifiers & modifier::returnsValue;
+  if (!bufferAddresses(wave, record, atomicForm(sizeof(T), returns), lanes))
     return nullptr;
   const unsigned stride = wave.waveSize;
   uint32_t *data = wave.row(record->sources[1]);
-  bool returns = record->modifiers & modifier::returnsValue;
   auto giveBack = [&](unsigned lane, T old) {
     if (!returns)
       return;
@@ -275,12 +269,12 @@ template <typename Op, typename T> const Record *atomic(Wave &wave, const Record
 }
 
 const Record *atomicCompareAndSwap(Wave &wave, const Record *record) {
-  BufferLanes lanes;
-  if (!bufferAddresses(wave, record, 4, true, lanes) || !aligned(wave, record, lanes, 4, 4))
+  LaneAddresses lanes;
+  bool returns = record->modifiers & modifier::returnsValue;
+  if (!bufferAddresses(wave, record, compareAndSwapForm(4, returns), lanes))
     return nullptr;
   const unsigned stride = wave.waveSize;
   uint32_t *data = wave.row(record->sources[1]);
-  bool returns = record->modifiers & modifier::returnsValue;
   forActive(lanes.active, [&](unsigned lane) {
     uint32_t old = atomics::compareAndSwap(reinterpret_cast<uint32_t *>(lanes.address[lane]),
                                            data[lane], data[stride + lane]);

@@ -21,8 +21,7 @@ inline namespace WAVETILE_HOST_ISA {
 namespace {
 
 /// Turns offsets into scratch into host addresses.
-bool scratchAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isStore,
-                      LaneAddresses &lanes) {
+bool scratchAddresses(Wave &wave, const Record *record, AccessForm form, LaneAddresses &lanes) {
   uint32_t base = record->immediate;
   if (record->sources[2].kind() != OperandKind::None)
     base += wave.read32(record->sources[2]);
@@ -31,50 +30,61 @@ bool scratchAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isS
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
     uint32_t offset = base + (hasVector ? offsets[lane] : 0);
-    if (offset > wave.scratchBytes || bytes > wave.scratchBytes - offset) {
-      fail(wave, record, FaultKind::ScratchOutOfBounds, static_cast<int>(lane), offset, bytes,
-           isStore);
+    if (offset > wave.scratchBytes || form.bytes > wave.scratchBytes - offset) {
+      fail(wave, record, FaultKind::ScratchOutOfBounds, static_cast<int>(lane), offset, form.bytes,
+           form.isStore());
       return false;
     }
     lanes.address[lane] =
         reinterpret_cast<uint64_t>(wave.scratch) + uint64_t(lane) * wave.scratchBytes + offset;
   }
-  return true;
+  return !isObserved(wave) ||
+         reportOffsets(wave, record, AccessSpace::Scratch, offsets, base, lanes.active, form);
 }
 
 /// Turns the lanes whose flat address is in an aperture into host addresses; the others are checked
 /// as global ones.
-bool flatAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isStore,
-                   LaneAddresses &lanes) {
+bool flatAddresses(Wave &wave, const Record *record, AccessForm form, LaneAddresses &lanes) {
   LaneAddresses global = lanes;
+  uint32_t offsets[maximumWaveSize];
+  uint64_t inLds = 0, inScratch = 0;
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
+    uint64_t bit = uint64_t(1) << lane;
     uint64_t address = lanes.address[lane], aperture = address >> 32;
     uint32_t offset = static_cast<uint32_t>(address);
     bool isLds = aperture == sharedAperture >> 32, isScratch = aperture == privateAperture >> 32;
     if (!isLds && !isScratch)
       continue;
-    global.active &= ~(uint64_t(1) << lane);
+    (isLds ? inLds : inScratch) |= bit;
+    offsets[lane] = offset;
     uint32_t size = isLds ? wave.workgroup->ldsBytes : wave.scratchBytes;
-    if (offset > size || bytes > size - offset) {
+    if (offset > size || form.bytes > size - offset) {
       fail(wave, record, isLds ? FaultKind::LdsOutOfBounds : FaultKind::ScratchOutOfBounds,
-           static_cast<int>(lane), offset, bytes, isStore);
+           static_cast<int>(lane), offset, form.bytes, form.isStore());
       return false;
     }
     uint8_t *base = isLds ? wave.workgroup->lds : wave.scratch + lane * uint64_t(size);
     lanes.address[lane] = reinterpret_cast<uint64_t>(base) + offset;
   }
-  if (global.active == 0)
+  global.active &= ~(inLds | inScratch);
+  if (!eachLaneAccessible(wave, record, global, form.bytes, form.isStore()) ||
+      !aligned(wave, record, lanes, form))
+    return false;
+  if (!isObserved(wave))
     return true;
-  return eachLaneAccessible(wave, record, global, bytes, isStore);
+  return (global.active == 0 || reportGlobal(wave, record, global, form)) &&
+         (inLds == 0 || reportOffsets(wave, record, AccessSpace::Lds, offsets, 0, inLds, form)) &&
+         (inScratch == 0 ||
+          reportOffsets(wave, record, AccessSpace::Scratch, offsets, 0, inScratch, form));
 }
 
-/// The host addresses of all active lanes, checked. False: the wave has its fault.
-bool laneAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isStore,
-                   LaneAddresses &lanes) {
+/// The host addresses of all active lanes, checked and reported. False: the wave has its fault.
+WAVETILE_INLINE bool laneAddresses(Wave &wave, const Record *record, AccessForm form,
+                                   LaneAddresses &lanes) {
   lanes.active = wave.exec();
   if (record->modifiers & modifier::scratch)
-    return scratchAddresses(wave, record, bytes, isStore, lanes);
+    return scratchAddresses(wave, record, form, lanes);
   const unsigned stride = wave.waveSize;
   uint64_t offset =
       static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
@@ -89,13 +99,15 @@ bool laneAddresses(Wave &wave, const Record *record, uint32_t bytes, bool isStor
       lanes.address[lane] = (low[lane] | static_cast<uint64_t>(high[lane]) << 32) + offset;
   }
   if (record->modifiers & modifier::flat)
-    return flatAddresses(wave, record, bytes, isStore, lanes);
-  return accessible(wave, record, lanes, bytes, isStore);
+    return flatAddresses(wave, record, form, lanes);
+  return accessible(wave, record, lanes, form.bytes, form.isStore()) &&
+         (form.alignment == 1 || aligned(wave, record, lanes, form)) &&
+         (!isObserved(wave) || reportGlobal(wave, record, lanes, form));
 }
 
 template <unsigned dwords> const Record *load(Wave &wave, const Record *record) {
   LaneAddresses lanes;
-  if (!laneAddresses(wave, record, 4 * dwords, false, lanes))
+  if (!laneAddresses(wave, record, loadForm(dwords), lanes))
     return nullptr;
   loadDwords<dwords>(wave, wave.row(record->destination), lanes);
   countBytes(wave, lanes, 4 * dwords, false);
@@ -103,7 +115,7 @@ template <unsigned dwords> const Record *load(Wave &wave, const Record *record) 
 }
 template <unsigned dwords> const Record *store(Wave &wave, const Record *record) {
   LaneAddresses lanes;
-  if (!laneAddresses(wave, record, 4 * dwords, true, lanes))
+  if (!laneAddresses(wave, record, storeForm(dwords), lanes))
     return nullptr;
   storeDwords<dwords>(wave, wave.row(record->sources[1]), lanes);
   countBytes(wave, lanes, 4 * dwords, true);
@@ -111,7 +123,7 @@ template <unsigned dwords> const Record *store(Wave &wave, const Record *record)
 }
 template <Narrow narrow, Half half> const Record *load(Wave &wave, const Record *record) {
   LaneAddresses lanes;
-  if (!laneAddresses(wave, record, bytesOf(narrow), false, lanes))
+  if (!laneAddresses(wave, record, loadForm(narrow, half), lanes))
     return nullptr;
   loadNarrow<narrow, half>(wave.row(record->destination), lanes);
   countBytes(wave, lanes, bytesOf(narrow), false);
@@ -119,7 +131,7 @@ template <Narrow narrow, Half half> const Record *load(Wave &wave, const Record 
 }
 template <unsigned bytes, Half half> const Record *storePart(Wave &wave, const Record *record) {
   LaneAddresses lanes;
-  if (!laneAddresses(wave, record, bytes, true, lanes))
+  if (!laneAddresses(wave, record, storeForm(bytes, half), lanes))
     return nullptr;
   storeNarrow<bytes, half>(wave.row(record->sources[1]), lanes);
   countBytes(wave, lanes, bytes, true);
@@ -128,12 +140,11 @@ template <unsigned bytes, Half half> const Record *storePart(Wave &wave, const R
 
 template <typename Op, typename T> const Record *atomic(Wave &wave, const Record *record) {
   LaneAddresses lanes;
-  if (!laneAddresses(wave, record, sizeof(T), true, lanes) ||
-      !aligned(wave, record, lanes, sizeof(T), sizeof(T)))
+  bool returns = record->modifiers & modifier::returnsValue;
+  if (!laneAddresses(wave, record, atomicForm(sizeof(T), returns), lanes))
     return nullptr;
   const unsigned stride = wave.waveSize;
   const uint32_t *data = wave.row(record->sources[1]);
-  bool returns = record->modifiers & modifier::returnsValue;
   uint32_t *result = returns ? wave.row(record->destination) : nullptr;
   forActive(lanes.active, [&](unsigned lane) {
     T value = data[lane];
@@ -152,12 +163,11 @@ template <typename Op, typename T> const Record *atomic(Wave &wave, const Record
 
 template <typename T> const Record *atomicCompareAndSwap(Wave &wave, const Record *record) {
   LaneAddresses lanes;
-  if (!laneAddresses(wave, record, sizeof(T), true, lanes) ||
-      !aligned(wave, record, lanes, sizeof(T), sizeof(T)))
+  bool returns = record->modifiers & modifier::returnsValue;
+  if (!laneAddresses(wave, record, compareAndSwapForm(sizeof(T), returns), lanes))
     return nullptr;
   const unsigned stride = wave.waveSize;
   const uint32_t *data = wave.row(record->sources[1]);
-  bool returns = record->modifiers & modifier::returnsValue;
   uint32_t *result = returns ? wave.row(record->destination) : nullptr;
   forActive(lanes.active, [&](unsigned lane) {
     T value, expected;
@@ -180,19 +190,16 @@ template <typename T> const Record *atomicCompareAndSwap(Wave &wave, const Recor
 
 /// Loads to LDS: lane l's bytes go to M0 + instruction offset + bytes * l.
 template <unsigned bytes, Narrow narrow> const Record *loadToLds(Wave &wave, const Record *record) {
+  constexpr uint32_t step = bytes < 4 ? 4 : bytes;
   LaneAddresses lanes;
-  if (!laneAddresses(wave, record, bytes, false, lanes) ||
-      !aligned(wave, record, lanes, bytes, bytes < 4 ? bytes : 4))
+  if (!toLdsInBounds(wave, record, step) ||
+      !laneAddresses(wave, record, toLdsForm(bytes, narrow), lanes))
     return nullptr;
   uint32_t base = wave.scalars[scalar::M0] + record->immediate;
-  constexpr uint32_t step = bytes < 4 ? 4 : bytes;
   uint8_t *lds = wave.workgroup->lds;
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
     uint64_t offset = uint64_t(base) + step * lane;
-    if (offset + step > wave.workgroup->ldsBytes)
-      return fail(wave, record, FaultKind::LdsOutOfBounds, static_cast<int>(lane), offset, step,
-                  true);
     if constexpr (bytes < 4) {
       uint32_t value = loadNarrowValue<narrow>(lanes.address[lane]);
       __builtin_memcpy(lds + offset, &value, 4);

@@ -10,14 +10,21 @@
 namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 
-bool eachLaneAccessible(Wave &wave, const Record *record, const LaneAddresses &lanes,
-                        uint32_t bytes, bool isStore) {
+bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, uint32_t bytes,
+                        bool isStore) {
+  GlobalMemory &memory = *wave.workgroup->memory;
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
     uint64_t address = lanes.address[lane];
-    Access access = wave.workgroup->memory->check(record, address, bytes, isStore);
-    if (access == Access::Allowed)
+    Access access = memory.check(record, address, bytes, isStore);
+    if (access == Access::Allowed) {
+      uint64_t inside = memory.lastOf(record).end - address;
+      if (inside < bytes) {
+        lanes.overEnd |= uint64_t(1) << lane;
+        lanes.lengths[lane] = static_cast<uint8_t>(inside);
+      }
       continue;
+    }
     FaultKind kind = access == Access::ReadOnly ? FaultKind::ReadOnly : FaultKind::OutOfBounds;
     fail(wave, record, kind, lane, address, bytes, isStore);
     return false;
@@ -25,16 +32,118 @@ bool eachLaneAccessible(Wave &wave, const Record *record, const LaneAddresses &l
   return true;
 }
 
-bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, uint32_t bytes,
-             uint32_t alignment) {
+bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form) {
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
-    if (lanes.address[lane] % alignment == 0)
+    if (lanes.address[lane] % form.alignment == 0)
       continue;
-    fail(wave, record, FaultKind::Misaligned, lane, lanes.address[lane], bytes, true);
+    fail(wave, record, FaultKind::Misaligned, lane, lanes.address[lane], form.bytes,
+         form.isStore());
     return false;
   }
   return true;
+}
+
+bool toLdsInBounds(Wave &wave, const Record *record, uint32_t step) {
+  uint64_t base = uint64_t(wave.scalars[scalar::M0]) + record->immediate;
+  for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
+    int lane = __builtin_ctzll(mask);
+    uint64_t offset = base + uint64_t(step) * static_cast<unsigned>(lane);
+    if (offset + step <= wave.workgroup->ldsBytes)
+      continue;
+    fail(wave, record, FaultKind::LdsOutOfBounds, lane, offset, step, true);
+    return false;
+  }
+  return true;
+}
+
+// --- Reports ---
+
+static AccessScope scopeOf(const Record *record) {
+  return static_cast<AccessScope>(record->modifiers >> modifier::scopeShift & 3);
+}
+
+static Operand registersAfter(Operand operand, unsigned count) {
+  return Operand(operand.kind(), operand.index() + count);
+}
+
+static MemoryAccess accessOf(const Record *record, AccessForm form) {
+  MemoryAccess access;
+  access.record = record;
+  access.kind = form.kind;
+  access.scope = scopeOf(record);
+  access.placement = form.placement;
+  access.bytes = form.bytes;
+  access.registers = static_cast<uint8_t>((form.bytes + 3) / 4);
+  if (form.kind == AccessKind::Load)
+    access.data = record->destination;
+  else if (form.kind != AccessKind::LoadToLds)
+    access.data = record->sources[form.source];
+  if (form.kind == AccessKind::AtomicReturning)
+    access.result = record->destination;
+  if (form.comparison == AccessForm::registersAfter)
+    access.comparison = registersAfter(access.data, access.registers);
+  else if (form.comparison != 0)
+    access.comparison = record->sources[form.comparison];
+  return access;
+}
+
+bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form) {
+  MemoryAccess access = accessOf(record, form);
+  access.active = lanes.active;
+  access.partial = lanes.partial;
+  access.zeroed = form.isStore() && form.kind != AccessKind::AtomicReturning ? 0 : lanes.outside;
+  access.overEnd = lanes.overEnd;
+  access.lengths = lanes.lengths;
+  access.addresses = lanes.address;
+  access.contiguous =
+      lanes.active == wave.allLanes() && isContiguous(lanes, wave.waveSize, form.bytes);
+  if (uint64_t accessed = lanes.active | lanes.partial) {
+    uint64_t low = ~uint64_t(0), high = 0;
+    forActive(accessed, [&](unsigned lane) {
+      uint64_t address = lanes.address[lane];
+      low = address < low ? address : low;
+      high = address > high ? address : high;
+    });
+    const Allocation &last = wave.workgroup->memory->lastOf(record);
+    if (last.contains(low, high - low + 1))
+      access.allocation = &last;
+  }
+  if (form.kind == AccessKind::LoadToLds) {
+    access.ldsStep = form.bytes < 4 ? 4 : form.bytes;
+    access.ldsOffset = wave.scalars[scalar::M0] + record->immediate;
+  }
+  return wave.observers->report(wave, access);
+}
+
+bool reportOffsets(Wave &wave, const Record *record, AccessSpace space, const uint32_t *offsets,
+                   uint32_t offset, uint64_t active, AccessForm form, unsigned part) {
+  MemoryAccess access = accessOf(record, form);
+  access.space = space;
+  access.active = active;
+  access.offsets = offsets;
+  access.offset = offset;
+  access.data = registersAfter(access.data, part);
+  return wave.observers->report(wave, access);
+}
+
+bool reportScalar(Wave &wave, const Record *record, uint64_t address, uint32_t bytes,
+                  DataPlacement placement, uint32_t inRange) {
+  MemoryAccess access = accessOf(record, {AccessKind::Load, placement, bytes});
+  uint8_t length = static_cast<uint8_t>(inRange);
+  access.space = AccessSpace::Constant;
+  access.addresses = &address;
+  access.lengths = &length;
+  (inRange == bytes ? access.active : inRange ? access.partial : access.zeroed) = 1;
+  const Allocation &last = wave.workgroup->memory->lastOf(record);
+  if (inRange != 0 && last.contains(address, 1)) {
+    access.allocation = &last;
+    if (uint64_t inside = last.end - address; inside < inRange) {
+      access.overEnd = 1;
+      length = static_cast<uint8_t>(inside);
+    }
+  }
+  return wave.observers->report(wave, access);
 }
 
 } // namespace WAVETILE_HOST_ISA

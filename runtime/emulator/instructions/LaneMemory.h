@@ -13,6 +13,7 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_INSTRUCTIONS_LANEMEMORY_H
 #define WAVETILE_RUNTIME_EMULATOR_INSTRUCTIONS_LANEMEMORY_H
 
+#include "runtime/emulator/AccessObserver.h"
 #include "runtime/emulator/GlobalMemory.h"
 #include "runtime/emulator/Instruction.h"
 #include "runtime/emulator/Machine.h"
@@ -24,6 +25,29 @@ inline namespace WAVETILE_HOST_ISA {
 struct LaneAddresses {
   alignas(64) uint64_t address[maximumWaveSize];
   uint64_t active = 0;
+  // What `MemoryAccess` says of them.
+  uint64_t partial = 0, outside = 0, overEnd = 0;
+  uint8_t lengths[maximumWaveSize];
+};
+
+/// What an instruction does with each lane's bytes.
+struct AccessForm {
+  AccessKind kind;
+  DataPlacement placement;
+  uint32_t bytes;
+  uint32_t alignment = 1; ///< What the address must be a multiple of.
+  uint8_t source = 1;     ///< Which source of the record a store's or atomic's data are.
+  /// Compare-and-swap: which source is compared with; `registersAfter`: those after the data.
+  uint8_t comparison = 0;
+
+  static constexpr uint8_t registersAfter = 255;
+
+  constexpr bool isStore() const {
+    return kind != AccessKind::Load && kind != AccessKind::LoadToLds;
+  }
+  constexpr bool isAtomic() const {
+    return kind == AccessKind::Atomic || kind == AccessKind::AtomicReturning;
+  }
 };
 
 WAVETILE_INLINE bool isActive(uint64_t mask, unsigned lane) { return mask >> lane & 1; }
@@ -34,12 +58,13 @@ template <typename Body> WAVETILE_INLINE void forActive(uint64_t mask, Body body
     body(static_cast<unsigned>(__builtin_ctzll(mask)));
 }
 
-/// Checks the active lanes' accesses one by one; records the fault of the first bad one.
-bool eachLaneAccessible(Wave &wave, const Record *record, const LaneAddresses &lanes,
-                        uint32_t bytes, bool isStore);
+/// Checks the active lanes' accesses one by one; records the fault of the first bad one, and which
+/// loads run over the end of their allocation.
+bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, uint32_t bytes,
+                        bool isStore);
 
 /// Whether all active lanes may access `bytes` bytes. If not, the wave has its fault.
-WAVETILE_INLINE bool accessible(Wave &wave, const Record *record, const LaneAddresses &lanes,
+WAVETILE_INLINE bool accessible(Wave &wave, const Record *record, LaneAddresses &lanes,
                                 uint32_t bytes, bool isStore) {
   if (lanes.active == 0)
     return true;
@@ -65,10 +90,27 @@ WAVETILE_INLINE bool accessible(Wave &wave, const Record *record, const LaneAddr
          eachLaneAccessible(wave, record, lanes, bytes, isStore);
 }
 
-/// Whether all active lanes' addresses are multiples of \p alignment, as atomics and loads to LDS
-/// need. If not, the wave has its fault.
-bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, uint32_t bytes,
-             uint32_t alignment);
+// --- Reports to the checks, see AccessObserver.h ---
+
+WAVETILE_INLINE bool isObserved(const Wave &wave) {
+  return __builtin_expect(wave.observers != nullptr, 0);
+}
+/// Reports accesses to global memory. False: the wave has its fault.
+bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form);
+/// Reports accesses of the lanes of \p active to LDS or scratch at `offsets[lane] + offset`.
+/// `part` counts the registers of the data before those that this report is about.
+bool reportOffsets(Wave &wave, const Record *record, AccessSpace space, const uint32_t *offsets,
+                   uint32_t offset, uint64_t active, AccessForm form, unsigned part = 0);
+/// Reports a load through the scalar cache into `record->destination`.
+bool reportScalar(Wave &wave, const Record *record, uint64_t address, uint32_t bytes,
+                  DataPlacement placement, uint32_t inRange);
+
+/// Whether all active lanes' addresses are multiples of the form's alignment, as atomics and loads
+/// to LDS need. If not, the wave has its fault.
+bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form);
+
+/// Whether all active lanes of a load to LDS write inside LDS. If not, the wave has its fault.
+bool toLdsInBounds(Wave &wave, const Record *record, uint32_t step);
 
 WAVETILE_INLINE void countBytes(const Wave &wave, const LaneAddresses &lanes, uint32_t bytes,
                                 bool isStore) {
@@ -147,6 +189,46 @@ WAVETILE_INLINE void storeDwords(const Wave &wave, const uint32_t *row,
 
 constexpr uint32_t bytesOf(Narrow narrow) {
   return narrow == Narrow::ZeroByte || narrow == Narrow::SignedByte ? 1 : 2;
+}
+constexpr DataPlacement placementOf(Half half, bool isSigned = false) {
+  return half == Half::Low    ? DataPlacement::LowHalf
+         : half == Half::High ? DataPlacement::HighHalf
+         : isSigned           ? DataPlacement::SignExtend
+                              : DataPlacement::ZeroExtend;
+}
+
+// The forms of the usual instructions.
+constexpr AccessForm loadForm(unsigned dwords) {
+  return {AccessKind::Load, DataPlacement::Dwords, 4 * dwords};
+}
+constexpr AccessForm storeForm(unsigned dwords) {
+  return {AccessKind::Store, DataPlacement::Dwords, 4 * dwords};
+}
+constexpr AccessForm loadForm(Narrow narrow, Half half) {
+  bool isSigned = narrow == Narrow::SignedByte || narrow == Narrow::SignedShort;
+  return {AccessKind::Load, placementOf(half, isSigned), bytesOf(narrow)};
+}
+/// Stores of a byte or short: the low bits of the register or of its high half.
+constexpr AccessForm storeForm(unsigned bytes, Half half) {
+  return {AccessKind::Store,
+          half == Half::High ? DataPlacement::HighHalf : DataPlacement::ZeroExtend, bytes};
+}
+constexpr AccessForm atomicForm(unsigned bytes, bool returns) {
+  return {returns ? AccessKind::AtomicReturning : AccessKind::Atomic, DataPlacement::Dwords, bytes,
+          bytes};
+}
+constexpr AccessForm compareAndSwapForm(unsigned bytes, bool returns) {
+  AccessForm form = atomicForm(bytes, returns);
+  form.comparison = AccessForm::registersAfter;
+  return form;
+}
+constexpr AccessForm toLdsForm(unsigned bytes, Narrow narrow) {
+  bool isSigned = narrow == Narrow::SignedByte || narrow == Narrow::SignedShort;
+  return {AccessKind::LoadToLds,
+          bytes >= 4 ? DataPlacement::Dwords
+          : isSigned ? DataPlacement::SignExtend
+                     : DataPlacement::ZeroExtend,
+          bytes, bytes < 4 ? bytes : 4};
 }
 template <Narrow narrow> WAVETILE_INLINE uint32_t loadNarrowValue(uint64_t address) {
   switch (narrow) {

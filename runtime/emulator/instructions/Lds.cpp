@@ -18,10 +18,9 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-/// Checks that `bytes` bytes at each active lane's address plus \p offset lie in LDS, and are
-/// aligned as hardware wants it.
-bool inLds(Wave &wave, const Record *record, uint32_t offset, uint32_t bytes, uint32_t alignment,
-           bool isStore) {
+/// Checks that each active lane's bytes, at its address plus \p offset, lie in LDS and are aligned
+/// as hardware wants it; reports them. `part`: see `reportOffsets`.
+bool inLds(Wave &wave, const Record *record, uint32_t offset, AccessForm form, unsigned part = 0) {
   const uint32_t *addresses = wave.row(record->sources[0]);
   const uint32_t *active = wave.activeRow();
   uint64_t highest = 0;
@@ -31,18 +30,20 @@ bool inLds(Wave &wave, const Record *record, uint32_t offset, uint32_t bytes, ui
     highest = address > highest ? address : highest;
     low |= (addresses[lane] + offset) & active[lane];
   }
-  bool inside = highest + offset + bytes <= wave.workgroup->ldsBytes;
-  if (__builtin_expect(inside && (low & (alignment - 1)) == 0, 1))
-    return true;
+  bool inside = highest + offset + form.bytes <= wave.workgroup->ldsBytes;
+  if (__builtin_expect(inside && (low & (form.alignment - 1)) == 0, 1))
+    return !isObserved(wave) || wave.exec() == 0 ||
+           reportOffsets(wave, record, AccessSpace::Lds, addresses, offset, wave.exec(), form,
+                         part);
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
     uint64_t address = uint64_t(addresses[lane]) + offset;
-    if (address + bytes > wave.workgroup->ldsBytes) {
-      fail(wave, record, FaultKind::LdsOutOfBounds, lane, address, bytes, isStore);
+    if (address + form.bytes > wave.workgroup->ldsBytes) {
+      fail(wave, record, FaultKind::LdsOutOfBounds, lane, address, form.bytes, form.isStore());
       return false;
     }
-    if (address & (alignment - 1)) {
-      fail(wave, record, FaultKind::Misaligned, lane, address, bytes, isStore);
+    if (address & (form.alignment - 1)) {
+      fail(wave, record, FaultKind::Misaligned, lane, address, form.bytes, form.isStore());
       return false;
     }
   }
@@ -95,21 +96,21 @@ struct AddressCopy {
 };
 
 template <unsigned dwords> const Record *read(Wave &wave, const Record *record) {
-  if (!inLds(wave, record, record->immediate, 4 * dwords, 1, false))
+  if (!inLds(wave, record, record->immediate, loadForm(dwords)))
     return nullptr;
   AddressCopy addresses(wave, record->sources[0]);
   readRows<dwords>(wave, addresses.row, record->immediate, wave.row(record->destination));
   return record + 1;
 }
 template <unsigned dwords> const Record *write(Wave &wave, const Record *record) {
-  if (!inLds(wave, record, record->immediate, 4 * dwords, 1, true))
+  if (!inLds(wave, record, record->immediate, storeForm(dwords)))
     return nullptr;
   writeRows<dwords>(wave, wave.row(record->sources[0]), record->immediate,
                     wave.row(record->sources[1]));
   return record + 1;
 }
 template <Narrow narrow, Half half> const Record *readNarrow(Wave &wave, const Record *record) {
-  if (!inLds(wave, record, record->immediate, bytesOf(narrow), 1, false))
+  if (!inLds(wave, record, record->immediate, loadForm(narrow, half)))
     return nullptr;
   const uint32_t *addresses = wave.row(record->sources[0]);
   uint32_t *row = wave.row(record->destination);
@@ -120,7 +121,7 @@ template <Narrow narrow, Half half> const Record *readNarrow(Wave &wave, const R
   return record + 1;
 }
 template <unsigned bytes, Half half> const Record *writeNarrow(Wave &wave, const Record *record) {
-  if (!inLds(wave, record, record->immediate, bytes, 1, true))
+  if (!inLds(wave, record, record->immediate, storeForm(bytes, half)))
     return nullptr;
   const uint32_t *addresses = wave.row(record->sources[0]), *data = wave.row(record->sources[1]);
   uint64_t lds = reinterpret_cast<uint64_t>(wave.workgroup->lds) + record->immediate;
@@ -138,8 +139,8 @@ template <unsigned bytes, Half half> const Record *writeNarrow(Wave &wave, const
 template <unsigned dwords, unsigned step> const Record *readTwo(Wave &wave, const Record *record) {
   uint32_t first = (record->immediate & 0xff) * 4 * dwords * step;
   uint32_t second = (record->immediate >> 8) * 4 * dwords * step;
-  if (!inLds(wave, record, first, 4 * dwords, 1, false) ||
-      !inLds(wave, record, second, 4 * dwords, 1, false))
+  if (!inLds(wave, record, first, loadForm(dwords)) ||
+      !inLds(wave, record, second, loadForm(dwords), dwords))
     return nullptr;
   AddressCopy addresses(wave, record->sources[0]);
   uint32_t *row = wave.row(record->destination);
@@ -150,8 +151,9 @@ template <unsigned dwords, unsigned step> const Record *readTwo(Wave &wave, cons
 template <unsigned dwords, unsigned step> const Record *writeTwo(Wave &wave, const Record *record) {
   uint32_t first = (record->immediate & 0xff) * 4 * dwords * step;
   uint32_t second = (record->immediate >> 8) * 4 * dwords * step;
-  if (!inLds(wave, record, first, 4 * dwords, 1, true) ||
-      !inLds(wave, record, second, 4 * dwords, 1, true))
+  constexpr AccessForm form = storeForm(dwords);
+  constexpr AccessForm secondForm = {form.kind, form.placement, form.bytes, form.alignment, 2};
+  if (!inLds(wave, record, first, form) || !inLds(wave, record, second, secondForm))
     return nullptr;
   const uint32_t *addresses = wave.row(record->sources[0]);
   writeRows<dwords>(wave, addresses, first, wave.row(record->sources[1]));
@@ -161,7 +163,7 @@ template <unsigned dwords, unsigned step> const Record *writeTwo(Wave &wave, con
 
 template <typename Op, typename T, bool returns>
 const Record *atomic(Wave &wave, const Record *record) {
-  if (!inLds(wave, record, record->immediate, sizeof(T), sizeof(T), true))
+  if (!inLds(wave, record, record->immediate, atomicForm(sizeof(T), returns)))
     return nullptr;
   const unsigned stride = wave.waveSize;
   const uint32_t *addresses = wave.row(record->sources[0]), *data = wave.row(record->sources[1]);
@@ -187,7 +189,10 @@ const Record *atomic(Wave &wave, const Record *record) {
 /// Compare and swap: gfx9 has the comparison first (`cmpst`), gfx11 the new value (`cmpstore`).
 template <typename T, bool returns, bool comparisonFirst>
 const Record *compareAndSwap(Wave &wave, const Record *record) {
-  if (!inLds(wave, record, record->immediate, sizeof(T), sizeof(T), true))
+  constexpr AccessForm plain = atomicForm(sizeof(T), returns);
+  constexpr AccessForm form = {plain.kind,      plain.placement,         plain.bytes,
+                               plain.alignment, comparisonFirst ? 2 : 1, comparisonFirst ? 1 : 2};
+  if (!inLds(wave, record, record->immediate, form))
     return nullptr;
   const unsigned stride = wave.waveSize;
   const uint32_t *addresses = wave.row(record->sources[0]);
@@ -219,7 +224,7 @@ const Record *compareAndSwap(Wave &wave, const Record *record) {
 /// Transposing reads: each 16 lanes load a block of 16 columns, row after row, in pieces of 64 bits
 /// a lane; lane i gets column i. `bits` is the width of an element.
 template <unsigned bits> const Record *readTransposed(Wave &wave, const Record *record) {
-  if (!inLds(wave, record, record->immediate, 8, 8, false))
+  if (!inLds(wave, record, record->immediate, {AccessKind::Load, DataPlacement::Transposed, 8, 8}))
     return nullptr;
   constexpr unsigned elements = 64 / bits; // A lane's, which is also the number of rows.
   constexpr unsigned lanesOfRow = 16 / elements;
@@ -246,7 +251,7 @@ template <unsigned bits> const Record *readTransposed(Wave &wave, const Record *
 }
 /// The same for elements of 6 bits, 16 of them in 96 bits a lane.
 const Record *readTransposed6(Wave &wave, const Record *record) {
-  if (!inLds(wave, record, record->immediate, 12, 4, false))
+  if (!inLds(wave, record, record->immediate, {AccessKind::Load, DataPlacement::Transposed, 12, 4}))
     return nullptr;
   const uint32_t *addresses = wave.row(record->sources[0]);
   const uint8_t *lds = wave.workgroup->lds + record->immediate;

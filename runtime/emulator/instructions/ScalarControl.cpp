@@ -198,6 +198,9 @@ template <unsigned dwords> const Record *scalarLoad(Wave &wave, const Record *re
   if (!memory.containsAll(record, address, 4 * dwords, false) &&
       memory.check(record, address, 4 * dwords, false) != Access::Allowed)
     return fail(wave, record, FaultKind::OutOfBounds, -1, address, 4 * dwords, false);
+  if (isObserved(wave) &&
+      !reportScalar(wave, record, address, 4 * dwords, DataPlacement::Dwords, 4 * dwords))
+    return nullptr;
   // A wave's scalar registers end before the special ones.
   __builtin_memcpy(wave.scalars + record->destination.index(),
                    reinterpret_cast<const void *>(address), 4 * dwords);
@@ -214,6 +217,10 @@ const Record *scalarLoadNarrow(Wave &wave, const Record *record) {
   GlobalMemory &memory = *wave.workgroup->memory;
   if (!memory.containsAll(record, address, bytes, false))
     return fail(wave, record, FaultKind::OutOfBounds, -1, address, bytes, false);
+  constexpr DataPlacement placement =
+      isSigned ? DataPlacement::SignExtend : DataPlacement::ZeroExtend;
+  if (isObserved(wave) && !reportScalar(wave, record, address, bytes, placement, bytes))
+    return nullptr;
   uint32_t value = bytes == 1 ? loadFrom<uint8_t>(address) : loadFrom<uint16_t>(address);
   if (isSigned)
     value = bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
@@ -231,17 +238,19 @@ template <unsigned dwords> const Record *scalarBufferLoad(Wave &wave, const Reco
   if (record->sources[1].kind() != OperandKind::None)
     offset += wave.read32(record->sources[1]);
   offset &= ~uint64_t(3);
-  for (unsigned i = 0; i < dwords; ++i) {
-    uint64_t at = offset + 4 * i;
-    uint32_t value = 0;
-    if (at + 4 <= size) {
-      uint64_t address = base + at;
-      if (!wave.workgroup->memory->containsAll(record, address, 4, false))
-        return fail(wave, record, FaultKind::OutOfBounds, -1, address, 4, false);
-      value = loadFrom<uint32_t>(address);
-    }
-    wave.scalars[record->destination.index() + i] = value;
-  }
+  uint64_t left = offset < size ? (size - offset) / 4 : 0;
+  unsigned inRange = left < dwords ? static_cast<unsigned>(left) : dwords;
+  uint64_t address = base + offset;
+  GlobalMemory &memory = *wave.workgroup->memory;
+  if (inRange != 0 && !memory.containsAll(record, address, 4 * inRange, false) &&
+      memory.check(record, address, 4 * inRange, false) != Access::Allowed)
+    return fail(wave, record, FaultKind::OutOfBounds, -1, address, 4 * inRange, false);
+  if (isObserved(wave) &&
+      !reportScalar(wave, record, address, 4 * dwords, DataPlacement::Dwords, 4 * inRange))
+    return nullptr;
+  uint32_t *destination = wave.scalars + record->destination.index();
+  for (unsigned i = 0; i < dwords; ++i)
+    destination[i] = i < inRange ? loadFrom<uint32_t>(address + 4 * i) : 0;
   *wave.workgroup->bytesLoaded += 4 * dwords;
   return record + 1;
 }
