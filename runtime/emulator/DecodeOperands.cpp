@@ -312,6 +312,7 @@ const char *OperandDecoder::decode(const Instruction &row, const EncodedInstruct
     return decodeVector(row, code, records);
   Record record;
   record.execute = row.direct;
+  record.row = instructionRowNumber(row);
   record.instructionClass = static_cast<uint8_t>(row.instructionClass);
   record.variant = row.variant;
   const char *reason = nullptr;

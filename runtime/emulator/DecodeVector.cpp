@@ -260,6 +260,7 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
   }
 
   // Handlers.
+  record.row = instructionRowNumber(*row);
   if (row->flags & rowflag::ownModifiers) {
     record.modifiers = modifiers;
     record.execute = row->direct;
@@ -277,6 +278,7 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
     const Instruction *move = find(target.waveSize == 64 ? "s_mov_b64" : "s_mov_b32");
     Record copy;
     copy.execute = move->direct;
+    copy.row = instructionRowNumber(*move);
     copy.instructionClass = record.instructionClass;
     copy.sources[0] = record.maskDestination;
     copy.destination = Operand(OperandKind::Scalar, scalar::Exec);
@@ -332,7 +334,9 @@ const char *OperandDecoder::decodeDual(const EncodedInstruction &code,
   Operand result = recordX.destination, spare(OperandKind::Vector, spareRow);
   recordX.destination = spare;
   Record move;
-  move.execute = find("v_mov_b32")->direct;
+  const Instruction &moveRow = *find("v_mov_b32");
+  move.execute = moveRow.direct;
+  move.row = instructionRowNumber(moveRow);
   move.instructionClass = recordX.instructionClass;
   move.sources[0] = spare;
   move.destination = result;

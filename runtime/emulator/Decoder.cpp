@@ -106,6 +106,27 @@ struct DecodedProgram::Disassembler {
       name.consume_back(suffix);
     return name;
   }
+
+  /// Of the results, and of the first three other operands.
+  RegisterCounts countRegisters(unsigned opcode) const {
+    const llvm::MCInstrDesc &description = instructions->get(opcode);
+    unsigned mode = subtarget->getHwMode(llvm::MCSubtargetInfo::HwMode_RegInfo);
+    auto count = [&](const llvm::MCOperandInfo &operand) -> uint8_t {
+      int16_t kind = instructions->getOpRegClassID(operand, mode);
+      if (kind < 0)
+        return 0;
+      return static_cast<uint8_t>((registers->getRegClass(kind).getSizeInBits() + 31) / 32);
+    };
+    RegisterCounts result;
+    unsigned sources = 0;
+    for (unsigned i = 0; i < description.getNumOperands() && sources < 3; ++i) {
+      if (i < description.getNumDefs())
+        result.result = std::max(result.result, count(description.operands()[i]));
+      else if (uint8_t taken = count(description.operands()[i]))
+        result.sources[sources++] = taken;
+    }
+    return result;
+  }
 };
 
 // --- Programs ---
@@ -133,6 +154,7 @@ llvm::Error DecodedProgram::decodeAll() {
 
   OperandDecoder operands(targetRow, constants);
   llvm::DenseMap<unsigned, const Instruction *> rowOfOpcode;
+  llvm::DenseMap<unsigned, RegisterCounts> registersOfOpcode;
   std::vector<OperandDecoder::BranchTarget> branches;
   recordOfDword.assign(text.size() / 4 + 1, -1);
   records.reserve(text.size() / 6);
@@ -146,6 +168,7 @@ llvm::Error DecodedProgram::decodeAll() {
     record.execute = executeRefused;
     records.push_back(record);
     append(offset, first);
+    registerCounts.resize(records.size());
     refused.push_back({address + offset, std::move(what)});
   };
 
@@ -168,6 +191,7 @@ llvm::Error DecodedProgram::decodeAll() {
       llvm::StringRef mnemonic = disassembler->mnemonic(inst);
       bool isDual = mnemonic.consume_front("v_dual_");
       position->second = operands.find(isDual ? ("v_" + mnemonic).str() : mnemonic.str());
+      registersOfOpcode[inst.getOpcode()] = disassembler->countRegisters(inst.getOpcode());
     }
     if (!position->second) {
       refuse(offset, disassembler->mnemonic(inst).str());
@@ -184,6 +208,7 @@ llvm::Error DecodedProgram::decodeAll() {
       refuse(offset, (disassembler->mnemonic(inst) + " (" + reason + ")").str());
     } else {
       append(offset, first);
+      registerCounts.resize(records.size(), registersOfOpcode.lookup(inst.getOpcode()));
     }
     offset += size;
   }
@@ -191,6 +216,7 @@ llvm::Error DecodedProgram::decodeAll() {
   Record end;
   end.execute = executeEndOfCode;
   records.push_back(end);
+  registerCounts.resize(records.size());
   offsets.push_back(static_cast<uint32_t>(text.size()));
   if (constants.overflowed())
     return llvm::createStringError("the code uses more than 16384 different constants");

@@ -64,6 +64,12 @@ struct EncodedInstruction {
   uint64_t address = 0;
 };
 
+/// How many registers the operands of an instruction take, as LLVM describes it; 0: no register.
+struct RegisterCounts {
+  uint8_t result = 0;
+  uint8_t sources[3] = {};
+};
+
 /// Reads operands out of encodings. Gives records, whose branch targets are still addresses.
 class OperandDecoder {
 public:
@@ -130,6 +136,10 @@ public:
   const Record *recordAt(uint64_t address) const;
   uint64_t addressOf(const Record *record) const;
   uint32_t *constantRows() const { return constants.rows(); }
+  /// All records, one for each instruction or half of one.
+  llvm::ArrayRef<Record> allRecords() const { return records; }
+  /// Beside `allRecords`; of no meaning for the records that are only a part of an instruction.
+  llvm::ArrayRef<RegisterCounts> allRegisterCounts() const { return registerCounts; }
 
 private:
   struct Disassembler;
@@ -140,6 +150,7 @@ private:
   std::unique_ptr<Disassembler> disassembler;
   ConstantPool constants;
   std::vector<Record> records;
+  std::vector<RegisterCounts> registerCounts;
   std::vector<uint32_t> offsets;      ///< Of each record's instruction in the text.
   std::vector<int32_t> recordOfDword; ///< The record that starts at a dword, or -1.
   std::vector<Refusal> refused;       ///< By address.

@@ -7,6 +7,7 @@
 
 #include "runtime/emulator/Instruction.h"
 
+#include <functional>
 #include <iterator>
 
 namespace wavetile::device {
@@ -42,5 +43,28 @@ const InstructionTables *const *allInstructionTables() {
 }
 
 const InstructionTables *instructionTables() { return allInstructionTables()[0]; }
+
+const Instruction *instructionRow(uint16_t number) {
+  const InstructionTables &tables = *instructionTables();
+  size_t index = number;
+  for (size_t t = 0; t < tables.count && index != 0; ++t) {
+    if (index <= tables.begin[t].count)
+      return tables.begin[t].begin + index - 1;
+    index -= tables.begin[t].count;
+  }
+  return nullptr;
+}
+
+uint16_t instructionRowNumber(const Instruction &row) {
+  const InstructionTables &tables = *instructionTables();
+  size_t before = 0;
+  for (size_t t = 0; t < tables.count; ++t) {
+    const InstructionRows &rows = tables.begin[t];
+    if (!std::less<>()(&row, rows.begin) && std::less<>()(&row, rows.begin + rows.count))
+      return static_cast<uint16_t>(before + static_cast<size_t>(&row - rows.begin) + 1);
+    before += rows.count;
+  }
+  return 0;
+}
 
 } // namespace wavetile::device

@@ -106,6 +106,7 @@ inline constexpr uint16_t writesHigh = 128; ///< v_fma_mixhi: the result is the 
 inline constexpr uint16_t ownModifiers = 256;
 /// s_getreg and s_setreg: SIMM16 names a hardware register.
 inline constexpr uint16_t hardwareRegister = 512;
+inline constexpr uint16_t touchesScc = 1024; ///< A scalar instruction whose meaning names SCC.
 } // namespace rowflag
 
 /// `Instruction::variant` of Shape::Matrix.
@@ -141,16 +142,33 @@ struct InstructionRows {
   size_t count;
 };
 
+/// The source rows, result row and active lanes of a vector instruction with modifiers.
+struct PreparedOperands {
+  const uint32_t *sources[4];
+  uint32_t *result;
+  const uint32_t *active;
+  uint64_t activeMask;
+};
+
 /// All tables, built for one instruction set of the host.
 struct InstructionTables {
   const InstructionRows *begin;
   size_t count;
   const char *hostInstructionSet;
+  /// Applies DPP, SDWA, op_sel, neg and abs to copies of the sources.
+  void (*prepareOperands)(Wave &wave, const Record *record, const Signature &signature,
+                          PreparedOperands &operands);
+  /// Applies omod, clamp, SDWA and op_sel to the result and writes it.
+  void (*finishResult)(Wave &wave, const Record *record, const Signature &signature,
+                       const PreparedOperands &operands);
 };
 /// Those for the best instruction set that this host has; null if it lacks all that were built for.
 const InstructionTables *instructionTables();
 /// All that this host can execute, the best first, then null.
 const InstructionTables *const *allInstructionTables();
+/// The rows of `instructionTables()`, counted from 1 over all tables; null for 0.
+const Instruction *instructionRow(uint16_t number);
+uint16_t instructionRowNumber(const Instruction &row);
 
 } // namespace wavetile::device
 

@@ -109,7 +109,8 @@ struct Record {
   uint8_t instructionClass = 0;
   /// What the instruction's row wants to tell its handler.
   uint8_t variant = 0;
-  uint16_t spare = 0;
+  /// The row that it was made from, as `instructionRow` counts; 0: none.
+  uint16_t row = 0;
 };
 static_assert(sizeof(Record) == 32);
 

@@ -31,6 +31,7 @@ enum class FaultKind : uint8_t;
 class AccessObservers;
 class GlobalMemory;
 class DecodedProgram;
+class WaveChecks;
 
 inline constexpr uint32_t maximumWaveSize = 64;
 
@@ -107,6 +108,8 @@ struct alignas(64) Wave {
   PendingFault fault;
   /// Told of every access to memory, see AccessObserver.h. Null: checks are off.
   const AccessObservers *observers = nullptr;
+  /// Definedness and waits of this wave; null if they are not checked.
+  WaveChecks *checks = nullptr;
 
   alignas(64) uint32_t scalars[scalar::Count] = {};
   alignas(64) uint32_t execRow[maximumWaveSize] = {};

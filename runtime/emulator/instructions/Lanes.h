@@ -202,14 +202,6 @@ template <> struct ResultOf<MaskBit> {
   static constexpr bool hasRow = false, hasMask = true;
 };
 
-/// The source rows, result row and active lanes of a prepared instruction.
-struct PreparedOperands {
-  const uint32_t *sources[4];
-  uint32_t *result;
-  const uint32_t *active;
-  uint64_t activeMask;
-};
-
 /// Applies DPP, SDWA, op_sel, neg and abs to copies of the sources.
 void prepareOperands(Wave &wave, const Record *record, const Signature &signature,
                      PreparedOperands &operands);

@@ -303,8 +303,13 @@ constexpr Instruction table[] = {
     special("s_call_b64", get64, call).as(InstructionClass::Branch),
 
     wait("s_barrier", barrier),
-    wait("s_nop s_waitcnt s_waitcnt_vscnt s_waitcnt_vmcnt s_waitcnt_expcnt s_waitcnt_lgkmcnt "
-         "s_waitcnt_depctr s_delay_alu s_clause s_setprio s_sleep s_wait_idle s_icache_inv "
+    // A row each: the checks of waits go by their names.
+    wait("s_waitcnt", nothing),
+    wait("s_waitcnt_vmcnt", nothing),
+    wait("s_waitcnt_lgkmcnt", nothing),
+    wait("s_waitcnt_vscnt", nothing),
+    wait("s_nop s_waitcnt_expcnt s_waitcnt_depctr s_delay_alu s_clause s_setprio s_sleep "
+         "s_wait_idle s_icache_inv "
          "s_set_inst_prefetch_distance s_inst_prefetch s_ttracedata s_ttracedata_imm "
          "s_incperflevel s_decperflevel s_sethalt s_dcache_inv s_dcache_wb s_dcache_wb_vol "
          "s_dcache_inv_vol s_gl1_inv s_version s_sendmsg v_nop",

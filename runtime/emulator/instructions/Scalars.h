@@ -97,6 +97,8 @@ template <typename R, typename... S> struct ScalarBuilder<R(S...)> {
     unsigned i = 0;
     ((row.signature.sources[i++] = S::type), ...);
     row.instructionClass = InstructionClass::ScalarAlu;
+    if (std::is_invocable_v<Op, Scc &, typename S::Value...>)
+      row.flags |= rowflag::touchesScc;
     return row;
   }
 };

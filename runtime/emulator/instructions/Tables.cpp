@@ -7,6 +7,8 @@
 
 #include "runtime/emulator/instructions/Tables.h"
 
+#include "runtime/emulator/instructions/Lanes.h"
+
 namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 
@@ -20,7 +22,8 @@ const InstructionTables &tables() {
 #define WAVETILE_QUOTE_(x) #x
 #define WAVETILE_QUOTE(x) WAVETILE_QUOTE_(x)
   static const InstructionTables result = {all, sizeof(all) / sizeof(all[0]),
-                                           WAVETILE_QUOTE(WAVETILE_HOST_ISA)};
+                                           WAVETILE_QUOTE(WAVETILE_HOST_ISA), prepareOperands,
+                                           finishResult};
   return result;
 }
 
