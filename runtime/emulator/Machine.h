@@ -118,6 +118,7 @@ enum class FaultKind : uint8_t {
   ScratchOutOfBounds,
   BadProgramCounter, ///< A jump to somewhere that is not an instruction of the code object.
   BarrierMismatch,   ///< Some waves of a workgroup wait at a barrier that others never reach.
+  Stuck,             ///< All waves that are left wait for what never comes.
   Trap,              ///< s_trap: llvm.trap or an assertion.
   InstructionLimit,  ///< The launch's budget of instructions is used up.
   Refused            ///< An instruction that this device does not implement was reached.

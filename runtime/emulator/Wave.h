@@ -27,6 +27,8 @@
 
 namespace wavetile::device {
 
+struct Wave;
+
 enum class FaultKind : uint8_t;
 class AccessObservers;
 class GlobalMemory;
@@ -35,6 +37,7 @@ class WaveChecks;
 
 inline constexpr uint32_t maximumWaveSize = 64;
 
+/// A wave that stops while it is ready gives its turn up and goes on in the next one.
 enum class WaveStatus : uint8_t { Ready, AtBarrier, Ended, Faulted };
 
 /// The part of the MODE register that instructions look at.
@@ -65,8 +68,18 @@ struct Mode {
 /// Sets the host's floating-point control as a wave's mode wants it.
 void applyMode(const Mode &mode);
 
+/// The barrier of a workgroup: opens when all members have signalled. See Barriers.h.
+struct BarrierState {
+  uint32_t members = 0; ///< Waves that have not ended.
+  uint32_t signals = 0; ///< Of the members, since the barrier opened last.
+  uint32_t opened = 0;  ///< How often.
+};
+
 /// What the waves of a workgroup share.
 struct Workgroup {
+  Wave *waves = nullptr;
+  uint32_t waveCount = 0;
+  BarrierState barrier;
   uint8_t *lds = nullptr;
   uint32_t ldsBytes = 0;
   GlobalMemory *memory = nullptr;
@@ -110,6 +123,11 @@ struct alignas(64) Wave {
   const AccessObservers *observers = nullptr;
   /// Definedness and waits of this wave; null if they are not checked.
   WaveChecks *checks = nullptr;
+  /// The barrier opened since this wave last went past it.
+  bool barrierOpen = false;
+  /// Counted apart, for a split barrier lets a wave work between the two.
+  uint32_t barriersSignalled = 0;
+  uint32_t barriersPassed = 0;
 
   alignas(64) uint32_t scalars[scalar::Count] = {};
   alignas(64) uint32_t execRow[maximumWaveSize] = {};

@@ -116,6 +116,8 @@ WaveUnderTest::WaveUnderTest(const std::string &target, const std::string &assem
   wave->shift = row.waveSize == 64 ? 6 : 5;
   wave->waveSize = row.waveSize;
   wave->keptByHalfResult = row.clearsHighHalf ? 0 : 0xffff0000;
+  workgroup.waves = wave;
+  workgroup.waveCount = workgroup.barrier.members = 1;
   workgroup.lds = lds.data();
   workgroup.ldsBytes = static_cast<uint32_t>(lds.size());
   workgroup.memory = &global;

@@ -7,6 +7,8 @@
 
 #include "runtime/emulator/hip/Device.h"
 
+#include "runtime/emulator/Occupancy.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,17 +21,9 @@ namespace wavetile::device {
 /// HIP 7.0.0.
 static constexpr int hipVersion = 7'00'00000;
 
-/// A property of a multiprocessor as HIP counts them: two compute units where they come in pairs.
-static bool pairsComputeUnits(const TargetDescription &target) {
-  return target.encoding != Encoding::Gfx9;
-}
-
 /// Vector registers of one multiprocessor, in registers of one lane.
 static int registersPerMultiprocessor(const TargetDescription &target) {
-  constexpr int simds = 4;
-  int registersPerSimd =
-      pairsComputeUnits(target) ? 4 * target.vgprCount : target.vgprCount + target.agprCount;
-  return simds * registersPerSimd * target.waveSize;
+  return simdsPerMultiprocessor * registersPerSimd(target) * target.waveSize;
 }
 
 /// The bits of hipDeviceArch_t: every one but dynamic parallelism, which AMD GPUs lack.
@@ -69,7 +63,7 @@ Device makeDevice(const TargetDescription &target, int ordinal) {
   p.textureAlignment = 256;
   p.texturePitchAlignment = 256;
   p.deviceOverlap = 1;
-  p.multiProcessorCount = target.computeUnits / (pairsComputeUnits(target) ? 2 : 1);
+  p.multiProcessorCount = multiprocessors(target);
   p.canMapHostMemory = 1;
   p.concurrentKernels = 1;
   p.ECCEnabled = namesFeatures;

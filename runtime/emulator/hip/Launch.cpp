@@ -29,6 +29,7 @@ static hipError_t errorOf(FaultKind kind) {
   case FaultKind::Misaligned:
     return hipErrorIllegalAddress;
   case FaultKind::InstructionLimit:
+  case FaultKind::Stuck:
     return hipErrorLaunchTimeOut;
   case FaultKind::LdsOutOfBounds:
   case FaultKind::ScratchOutOfBounds:

@@ -1,11 +1,11 @@
-//===- Occupancy.cpp - How many workgroups a multiprocessor holds ---------===//
+//===- Occupancy.cpp - Occupancy and attributes of functions --------------===//
 //
 // Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/emulator/hip/Occupancy.h"
+#include "runtime/emulator/Occupancy.h"
 
 #include "runtime/emulator/hip/Device.h"
 #include "runtime/emulator/hip/Module.h"
@@ -13,24 +13,6 @@
 #include <algorithm>
 
 using namespace wavetile::device;
-
-unsigned wavetile::device::residentWorkgroups(const KernelInfo &kernel, const Device &device,
-                                              unsigned workgroupSize, uint64_t dynamicLdsBytes) {
-  const hipDeviceProp_tR0600 &p = device.properties;
-  if (workgroupSize == 0 || workgroupSize > maxWorkgroupSize)
-    return 0;
-  uint64_t lds = kernel.descriptor.groupSegmentSize + dynamicLdsBytes;
-  if (lds > p.sharedMemPerBlock)
-    return 0;
-  constexpr unsigned simds = 4;
-  unsigned waves = (workgroupSize + p.warpSize - 1) / p.warpSize;
-  unsigned slotsPerSimd = p.maxThreadsPerMultiProcessor / p.warpSize / simds;
-  unsigned registersPerSimd = p.regsPerMultiprocessor / p.warpSize / simds;
-  unsigned wavesPerSimd =
-      std::min(slotsPerSimd, registersPerSimd / std::max(kernel.descriptor.vgprCount, 1u));
-  unsigned byWaves = simds * wavesPerSimd / waves;
-  return lds == 0 ? byWaves : std::min<uint64_t>(byWaves, p.sharedMemPerMultiprocessor / lds);
-}
 
 WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *workgroups, hipFunction_t function, int workgroupSize, size_t ldsBytes, unsigned) {
@@ -40,8 +22,8 @@ WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWi
       return hipErrorInvalidHandle;
     if (!workgroups || workgroupSize <= 0)
       return hipErrorInvalidValue;
-    *workgroups =
-        residentWorkgroups(*loaded.kernel, *loaded.module->device, workgroupSize, ldsBytes);
+    *workgroups = residentWorkgroups(loaded.kernel->descriptor, *loaded.module->device->target,
+                                     workgroupSize, ldsBytes);
     return hipSuccess;
   });
 }
@@ -72,7 +54,8 @@ WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *gridSiz
     unsigned best = 0, bestResident = 0;
     for (unsigned size = device.properties.warpSize; size <= largest;
          size += device.properties.warpSize) {
-      unsigned resident = size * residentWorkgroups(*loaded.kernel, device, size, ldsBytes);
+      unsigned resident =
+          size * residentWorkgroups(loaded.kernel->descriptor, *device.target, size, ldsBytes);
       if (resident >= bestResident) {
         best = size;
         bestResident = resident;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/emulator/Barriers.h"
 #include "runtime/emulator/instructions/LaneMemory.h"
 #include "runtime/emulator/instructions/Scalars.h"
 #include "runtime/emulator/instructions/Tables.h"
@@ -33,7 +34,12 @@ const Record *endProgram(Wave &wave, const Record *record) {
   return stop(wave, record, WaveStatus::Ended);
 }
 const Record *barrier(Wave &wave, const Record *record) {
-  return stop(wave, record, WaveStatus::AtBarrier);
+  signalBarrier(wave);
+  return waitAtBarrier(wave, record);
+}
+/// Gives the rest of the turn to others.
+const Record *sleep(Wave &wave, const Record *record) {
+  return stop(wave, record, WaveStatus::Ready);
 }
 const Record *trap(Wave &wave, const Record *record) {
   return fail(wave, record, FaultKind::Trap, -1, record->immediate, 0, false);
@@ -303,12 +309,13 @@ constexpr Instruction table[] = {
     special("s_call_b64", get64, call).as(InstructionClass::Branch),
 
     wait("s_barrier", barrier),
+    wait("s_sleep", sleep),
     // A row each: the checks of waits go by their names.
     wait("s_waitcnt", nothing),
     wait("s_waitcnt_vmcnt", nothing),
     wait("s_waitcnt_lgkmcnt", nothing),
     wait("s_waitcnt_vscnt", nothing),
-    wait("s_nop s_waitcnt_expcnt s_waitcnt_depctr s_delay_alu s_clause s_setprio s_sleep "
+    wait("s_nop s_waitcnt_expcnt s_waitcnt_depctr s_delay_alu s_clause s_setprio "
          "s_wait_idle s_icache_inv "
          "s_set_inst_prefetch_distance s_inst_prefetch s_ttracedata s_ttracedata_imm "
          "s_incperflevel s_decperflevel s_sethalt s_dcache_inv s_dcache_wb s_dcache_wb_vol "

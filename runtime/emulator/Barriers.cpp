@@ -1,0 +1,59 @@
+//===- Barriers.cpp - Barriers of a workgroup ------------------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Barriers.h"
+
+namespace wavetile::device {
+
+static void pass(Wave &wave) {
+  wave.barrierOpen = false;
+  ++wave.barriersPassed;
+}
+
+static void openIfComplete(Workgroup &workgroup) {
+  BarrierState &barrier = workgroup.barrier;
+  if (barrier.signals == 0 || barrier.signals < barrier.members)
+    return;
+  barrier.signals = 0;
+  ++barrier.opened;
+  for (uint32_t i = 0; i < workgroup.waveCount; ++i) {
+    Wave &wave = workgroup.waves[i];
+    if (wave.status == WaveStatus::Ended)
+      continue;
+    wave.barrierOpen = true;
+    if (wave.status != WaveStatus::AtBarrier)
+      continue;
+    wave.status = WaveStatus::Ready;
+    pass(wave);
+  }
+}
+
+bool signalBarrier(Wave &wave) {
+  BarrierState &barrier = wave.workgroup->barrier;
+  bool first = barrier.signals == 0;
+  ++wave.barriersSignalled;
+  ++barrier.signals;
+  openIfComplete(*wave.workgroup);
+  return first;
+}
+
+const Record *waitAtBarrier(Wave &wave, const Record *record) {
+  if (wave.barrierOpen) {
+    pass(wave);
+    return record + 1;
+  }
+  wave.status = WaveStatus::AtBarrier;
+  wave.pc = record + 1;
+  return nullptr;
+}
+
+void leaveBarrier(Wave &wave) {
+  --wave.workgroup->barrier.members;
+  openIfComplete(*wave.workgroup);
+}
+
+} // namespace wavetile::device

@@ -1,0 +1,76 @@
+//===- LaunchContext.h - What all workgroups of a launch share -------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What this header promises: from a launch, everything that is decided once: whether it can run at
+// all, its arguments and dispatch packet in memory that kernels may read, and the registers that a
+// wave starts with. Nothing in it changes while workgroups run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_LAUNCHCONTEXT_H
+#define WAVETILE_RUNTIME_EMULATOR_LAUNCHCONTEXT_H
+
+#include "runtime/emulator/AlignedArray.h"
+#include "runtime/emulator/Decoder.h"
+#include "runtime/emulator/Machine.h"
+#include "runtime/emulator/Wave.h"
+
+namespace wavetile::device {
+
+class LaunchContext {
+public:
+  explicit LaunchContext(const Launch &launch);
+
+  /// Why the GPU would refuse this launch, or nothing.
+  std::optional<Fault> refusal() const;
+
+  /// The workgroup that is the \p index-th in linear order, x fastest.
+  std::array<uint32_t, 3> workgroupAt(uint64_t index) const;
+
+  /// Gives a wave the registers and the program counter that the descriptor asks for. The wave's
+  /// memory and what it belongs to are set already.
+  void setUp(Wave &wave, const std::array<uint32_t, 3> &group) const;
+
+  /// A fault of this launch, with nothing but the kernel and the first instruction in it.
+  Fault makeFault(FaultKind kind) const;
+  /// The fault that a wave has stopped with.
+  Fault faultOf(const Wave &wave, const std::array<uint32_t, 3> &group) const;
+
+  /// Rows of vector registers that the kernel was granted, the first of two runs: VGPRs from row 0,
+  /// AGPRs from row `firstAccumulationRow`.
+  uint32_t vgprRows() const {
+    return std::min({kernel.vgprCount, kernel.accumOffset, target.vgprCount});
+  }
+  uint32_t agprRows() const { return std::min(kernel.vgprCount - vgprRows(), target.agprCount); }
+
+  const Launch &launch;
+  const KernelDescriptor &kernel;
+  const DecodedProgram &program;
+  const TargetDescription &target;
+  const uint32_t waveSize;
+  const uint32_t workItems; ///< Of a workgroup.
+  const uint32_t waveCount; ///< Of a workgroup.
+  const uint32_t ldsBytes;  ///< Of a workgroup.
+  const uint64_t workgroupCount;
+
+  /// The arguments and the dispatch packet: [argumentsBegin, argumentsEnd).
+  uint64_t argumentsBegin() const { return reinterpret_cast<uint64_t>(arguments.get()); }
+  uint64_t argumentsEnd() const { return packetAddress + packetBytes; }
+
+private:
+  static constexpr uint64_t packetBytes = 64;
+  void makeArguments();
+  void setScalars(Wave &wave, const std::array<uint32_t, 3> &group) const;
+  void setWorkItemIds(Wave &wave, uint32_t firstWorkItem) const;
+
+  AlignedArray<uint8_t> arguments;
+  uint64_t packetAddress = 0;
+};
+
+} // namespace wavetile::device
+
+#endif // WAVETILE_RUNTIME_EMULATOR_LAUNCHCONTEXT_H
