@@ -159,6 +159,21 @@ TEST(DeviceDpp, ComparisonInVop3WritesAScalar) {
 
 // --- SDWA ---
 
+TEST(DeviceSdwa, ConversionsToPairsWriteBoth) {
+  // 1, 2, 4 and 8 in e4m3: FNUZ on gfx942, one more in the bias, and OCP.
+  for (auto [target, codes] : {std::pair("gfx942", 0x58504840u), std::pair("gfx950", 0x50484038u)})
+    for (const char *word : {"WORD_0", "WORD_1"}) {
+      WaveUnderTest test(target, std::string("v_cvt_pk_f32_fp8_sdwa v[2:3], v1 src0_sel:") + word);
+      for (unsigned lane = 0; lane < test.size(); ++lane)
+        test.vgpr(1, lane) = codes;
+      test.run();
+      float first = word == std::string("WORD_0") ? 1.0f : 4.0f;
+      for (unsigned lane = 0; lane < test.size(); ++lane) {
+        EXPECT_EQ(test.vgpr(2, lane), f(first)) << target << " " << word;
+        EXPECT_EQ(test.vgpr(3, lane), f(2 * first)) << target << " " << word;
+      }
+    }
+}
 TEST(DeviceSdwa, SelectsOfSourcesAndResult) {
   auto value = [](unsigned lane) { return 0x81f20304u + (lane << 8); };
   checkLanes("gfx950", "v_mov_b32_sdwa v0, v1 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1",

@@ -345,7 +345,8 @@ void finishResult(Wave &wave, const Record *record, const Signature &signature,
   modifyOutput(wave, record->modifiers, signature.result, row);
   uint32_t *target = wave.row(record->destination);
   const uint32_t *active = operands.active;
-  if (record->modifiers & modifier::sdwa) {
+  // v_cvt_pk_f32_fp8 and its like write whole pairs: their encoding selects of the source only.
+  if (record->modifiers & modifier::sdwa && rowsOf(signature.result) == 1) {
     for (unsigned lane = 0; lane < size; ++lane)
       if (active[lane])
         target[lane] = sdwaMerge(record->immediate, target[lane], row[lane]);
