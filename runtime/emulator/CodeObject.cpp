@@ -9,6 +9,7 @@
 
 #include "runtime/emulator/CodeObjectMetadata.h"
 #include "runtime/emulator/MemoryMap.h"
+#include "runtime/emulator/Target.h"
 
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/Object/ELF.h"
@@ -427,8 +428,16 @@ KernelDescriptor CodeObjectReader::takeApart(const amdhsa::kernel_descriptor_t &
   d.floatRoundMode16_64 = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_FLOAT_ROUND_MODE_16_64);
   d.floatDenormMode32 = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_FLOAT_DENORM_MODE_32);
   d.floatDenormMode16_64 = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_FLOAT_DENORM_MODE_16_64);
-  d.dx10Clamp = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_GFX6_GFX11_ENABLE_DX10_CLAMP);
-  d.ieeeMode = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_GFX6_GFX11_ENABLE_IEEE_MODE);
+  // On gfx12 these bits mean something else: NaNs are always clamped to 0, and a minimum or maximum
+  // of a number and a signalling NaN is the number.
+  const TargetDescription *target = findTarget(object.processorName);
+  if (target && target->encoding == Encoding::Gfx12) {
+    d.dx10Clamp = true;
+    d.ieeeMode = false;
+  } else {
+    d.dx10Clamp = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_GFX6_GFX11_ENABLE_DX10_CLAMP);
+    d.ieeeMode = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_GFX6_GFX11_ENABLE_IEEE_MODE);
+  }
 
   uint32_t rsrc2 = raw.compute_pgm_rsrc2;
   d.userSgprCount = AMDHSA_BITS_GET(rsrc2, COMPUTE_PGM_RSRC2_GFX6_GFX120_USER_SGPR_COUNT);

@@ -35,7 +35,7 @@ const char *OperandDecoder::decodeMatrix(const Instruction &row, const EncodedIn
     record.destination = accumulation(bits(low, 7, 0));
     return record.sources[0].kind() == OperandKind::None ? "an unknown source" : nullptr;
   }
-  if (target.waveSize == 32)
+  if (isRdna())
     return decodeWaveMatrix(row, code, record);
 
   // The scaled forms have the scales in an instruction of their own before the product.

@@ -62,7 +62,7 @@ const char *OperandDecoder::decodeVector(const Instruction &row, const EncodedIn
     fields.destination = bits(word, 24, 17);
     fields.literal = second;
     fields.secondWord = second;
-    if (fields.sources[0] == sdwaWord && !isGfx11()) {
+    if (fields.sources[0] == sdwaWord && !isRdna()) {
       fields.modifiers |= modifier::sdwa;
       fields.sources[0] = bits(second, 7, 0) + (bits(second, 23, 23) ? 0 : 256);
       if (bits(second, 31, 31))
@@ -80,18 +80,18 @@ const char *OperandDecoder::decodeVector(const Instruction &row, const EncodedIn
       }
     } else if (fields.sources[0] == dppWord) {
       readDppWord(second, true, fields.sources[0], fields.modifiers);
-    } else if (isGfx11() && (fields.sources[0] == dpp8Word || fields.sources[0] == dpp8FetchWord)) {
+    } else if (isRdna() && (fields.sources[0] == dpp8Word || fields.sources[0] == dpp8FetchWord)) {
       readDpp8Word(second, fields.sources[0] == dpp8FetchWord, fields.sources[0], fields.modifiers);
     }
     return finishVector(row, fields, records);
   }
 
-  if (isGfx11() && bits(word, 31, 26) == 0x32)
+  if (isRdna() && bits(word, 31, 26) == 0x32)
     return decodeDual(code, records);
 
   // VOP3 and VOP3P
   fields.format = VectorFormat::Vop3;
-  if (isGfx11() ? bits(word, 31, 24) == 0xcc : bits(word, 31, 23) == 0x1a7)
+  if (isRdna() ? bits(word, 31, 24) == 0xcc : bits(word, 31, 23) == 0x1a7)
     fields.format = VectorFormat::Vop3p;
   fields.destination = bits(word, 7, 0);
   fields.sources[0] = bits(second, 8, 0);
@@ -128,9 +128,9 @@ const char *OperandDecoder::decodeVector(const Instruction &row, const EncodedIn
       fields.modifiers &= ~(modifier::clamp | modifier::highResult);
     }
   }
-  if (isGfx11() && fields.sources[0] == dppWord)
+  if (isRdna() && fields.sources[0] == dppWord)
     readDppWord(fields.secondWord, false, fields.sources[0], fields.modifiers);
-  else if (isGfx11() && (fields.sources[0] == dpp8Word || fields.sources[0] == dpp8FetchWord))
+  else if (isRdna() && (fields.sources[0] == dpp8Word || fields.sources[0] == dpp8FetchWord))
     readDpp8Word(fields.secondWord, fields.sources[0] == dpp8FetchWord, fields.sources[0],
                  fields.modifiers);
   return finishVector(row, fields, records);
@@ -171,7 +171,7 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
   record.immediate = fields.secondWord;
   uint32_t modifiers = fields.modifiers;
   bool isShort = fields.format == VectorFormat::Short;
-  bool halvesInRegisterNumber = isShort && isGfx11() && !(modifiers & modifier::sdwa);
+  bool halvesInRegisterNumber = isShort && isRdna() && !(modifiers & modifier::sdwa);
 
   if (row->flags & rowflag::truthTable) {
     record.variant =
@@ -255,8 +255,8 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
   bool writesExec = row->flags & rowflag::writesExec;
   if (signature.maskResult) {
     uint32_t destination = fields.scalarDestination;
-    record.maskDestination = writesExec && isGfx11() ? Operand(OperandKind::Scalar, scalar::Exec)
-                                                     : scalarDestination(destination);
+    record.maskDestination = writesExec && isRdna() ? Operand(OperandKind::Scalar, scalar::Exec)
+                                                    : scalarDestination(destination);
   }
 
   // Handlers.
@@ -274,8 +274,8 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
   }
   records.push_back(record);
 
-  if (writesExec && !isGfx11()) { // There v_cmpx writes both EXEC and its scalar destination.
-    const Instruction *move = find(target.waveSize == 64 ? "s_mov_b64" : "s_mov_b32");
+  if (writesExec && !isRdna()) { // There v_cmpx writes both EXEC and its scalar destination.
+    const Instruction *move = find("s_mov_b64");
     Record copy;
     copy.execute = move->direct;
     copy.row = instructionRowNumber(*move);

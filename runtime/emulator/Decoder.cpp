@@ -69,7 +69,8 @@ struct DecodedProgram::Disassembler {
   /// LLVM's objects are not made for several threads.
   mutable std::mutex mutex;
 
-  static llvm::Expected<std::unique_ptr<Disassembler>> create(llvm::StringRef processor) {
+  static llvm::Expected<std::unique_ptr<Disassembler>> create(llvm::StringRef processor,
+                                                              llvm::StringRef features) {
     static std::once_flag once;
     std::call_once(once, [] {
       LLVMInitializeAMDGPUTargetInfo();
@@ -86,7 +87,7 @@ struct DecodedProgram::Disassembler {
     result->registers.reset(llvmTarget->createMCRegInfo(triple));
     result->assembly.reset(llvmTarget->createMCAsmInfo(*result->registers, triple, options));
     result->instructions.reset(llvmTarget->createMCInstrInfo());
-    result->subtarget.reset(llvmTarget->createMCSubtargetInfo(triple, processor, ""));
+    result->subtarget.reset(llvmTarget->createMCSubtargetInfo(triple, processor, features));
     result->context = std::make_unique<llvm::MCContext>(
         triple, result->assembly.get(), result->registers.get(), result->subtarget.get());
     result->disassembler.reset(
@@ -140,14 +141,15 @@ static const Record *executeEndOfCode(Wave &wave, const Record *record) {
               "execution ran past the end of the code");
 }
 
-DecodedProgram::DecodedProgram(const TargetDescription &target, llvm::ArrayRef<uint8_t> text,
-                               uint64_t address)
-    : targetRow(target), text(text.begin(), text.end()), address(address),
-      constants(target.waveSize) {}
+DecodedProgram::DecodedProgram(const TargetDescription &target, uint32_t waveSize,
+                               llvm::ArrayRef<uint8_t> text, uint64_t address)
+    : targetRow(target), lanes(waveSize), text(text.begin(), text.end()), address(address),
+      constants(waveSize) {}
 DecodedProgram::~DecodedProgram() = default;
 
 llvm::Error DecodedProgram::decodeAll() {
-  auto created = Disassembler::create(targetRow.name);
+  llvm::StringRef waveFeature = lanes == 64 ? "+wavefrontsize64" : "+wavefrontsize32";
+  auto created = Disassembler::create(targetRow.name, targetRow.isRdna() ? waveFeature : "");
   if (!created)
     return created.takeError();
   disassembler = std::move(*created);
@@ -272,8 +274,10 @@ std::string DecodedProgram::disassemble(uint64_t at) const {
   return line;
 }
 
-llvm::Expected<std::unique_ptr<Program>>
-Program::decode(llvm::ArrayRef<uint8_t> text, uint64_t address, llvm::StringRef targetName) {
+llvm::Expected<std::unique_ptr<Program>> Program::decode(llvm::ArrayRef<uint8_t> text,
+                                                         uint64_t address,
+                                                         llvm::StringRef targetName,
+                                                         uint32_t waveSize) {
   const TargetDescription *target = findTarget(targetName);
   if (!target) {
     std::string known;
@@ -285,7 +289,12 @@ Program::decode(llvm::ArrayRef<uint8_t> text, uint64_t address, llvm::StringRef 
   if (!instructionTables())
     return llvm::createStringError("the software device needs a processor with AVX2 and FMA "
                                    "(x86-64-v3)");
-  auto program = std::make_unique<DecodedProgram>(*target, text, address);
+  if (waveSize == 0)
+    waveSize = target->waveSize;
+  if (!target->allowsWaveSize(waveSize))
+    return llvm::createStringError("waves of " + std::to_string(waveSize) + " lanes are not for " +
+                                   target->name);
+  auto program = std::make_unique<DecodedProgram>(*target, waveSize, text, address);
   if (llvm::Error error = program->decodeAll())
     return std::move(error);
   return program;
@@ -315,7 +324,10 @@ const Instruction *OperandDecoder::find(llvm::StringRef mnemonic) const {
       }
     return map;
   }();
-  const char *features[] = {isGfx11() ? "@gfx11" : "@gfx9",
+  const char *features[] = {isGfx12()  ? "@gfx12"
+                            : isRdna() ? "@gfx11"
+                                       : "@gfx9",
+                            isRdna() ? "@rdna" : "@cdna",
                             target.float8 == Float8::Fnuz  ? "@fnuz"
                             : target.float8 == Float8::Ocp ? "@ocp"
                                                            : "@none",

@@ -98,8 +98,12 @@ private:
   const char *decodeDual(const EncodedInstruction &code, std::vector<Record> &records);
   const char *decodeLds(const Instruction &row, const EncodedInstruction &code, Record &record);
   uint32_t cacheModifiers(uint32_t bits, InstructionClass instructionClass) const;
+  static uint32_t cacheModifiers12(uint32_t scope, uint32_t temporalHint,
+                                   InstructionClass instructionClass);
   const char *decodeFlat(const EncodedInstruction &code, Record &record);
+  void decodeFlat96(const EncodedInstruction &code, Record &record);
   const char *decodeBuffer(const EncodedInstruction &code, Record &record);
+  const char *decodeBuffer96(const EncodedInstruction &code, Record &record);
   const char *decodeMatrix(const Instruction &row, const EncodedInstruction &code, Record &record);
   const char *decodeWaveMatrix(const Instruction &row, const EncodedInstruction &code,
                                Record &record);
@@ -108,7 +112,8 @@ private:
   const char *finishVector(const Instruction &row, VectorFields &fields,
                            std::vector<Record> &records);
 
-  bool isGfx11() const { return target.encoding == Encoding::Gfx11; }
+  bool isRdna() const { return target.isRdna(); }
+  bool isGfx12() const { return target.encoding == Encoding::Gfx12; }
   /// A scalar register by its encoding, as a destination.
   Operand scalarDestination(uint32_t encoding) const;
   /// Any 9-bit source. `literal` is the word after the instruction.
@@ -123,7 +128,8 @@ private:
 /// See `Program`.
 class DecodedProgram final : public Program {
 public:
-  DecodedProgram(const TargetDescription &target, llvm::ArrayRef<uint8_t> text, uint64_t address);
+  DecodedProgram(const TargetDescription &target, uint32_t waveSize, llvm::ArrayRef<uint8_t> text,
+                 uint64_t address);
   ~DecodedProgram() override;
 
   llvm::Error decodeAll();
@@ -131,6 +137,7 @@ public:
   std::vector<Refusal> refusals(uint64_t begin, uint64_t end) const override;
   std::string disassemble(uint64_t address) const override;
   const TargetDescription &target() const override { return targetRow; }
+  uint32_t waveSize() const override { return lanes; }
 
   /// The record at an address, or null.
   const Record *recordAt(uint64_t address) const;
@@ -145,6 +152,7 @@ private:
   struct Disassembler;
 
   const TargetDescription &targetRow;
+  uint32_t lanes;
   std::vector<uint8_t> text;
   uint64_t address;
   std::unique_ptr<Disassembler> disassembler;

@@ -38,7 +38,7 @@ static uint32_t countWorkItems(const Launch &launch) {
 LaunchContext::LaunchContext(const Launch &launch)
     : launch(launch), kernel(*launch.kernel),
       program(static_cast<const DecodedProgram &>(*launch.program)), target(program.target()),
-      waveSize(target.waveSize), workItems(countWorkItems(launch)),
+      waveSize(program.waveSize()), workItems(countWorkItems(launch)),
       waveCount((workItems + waveSize - 1) / waveSize),
       ldsBytes(kernel.groupSegmentSize + launch.dynamicLdsBytes),
       workgroupCount(uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2]) {
@@ -95,9 +95,9 @@ std::optional<Fault> LaunchContext::refusal() const {
   else if (ldsBytes > target.ldsBytes)
     fault.detail = "the workgroup needs " + std::to_string(ldsBytes) + " bytes of LDS; " +
                    target.name + " has " + std::to_string(target.ldsBytes);
-  else if (kernel.wave32 != (waveSize == 32))
-    fault.detail = std::string("the kernel is made for waves of ") + (kernel.wave32 ? "32" : "64") +
-                   " lanes; those of " + target.name + " have " + std::to_string(waveSize);
+  else if (kernel.waveSize() != waveSize)
+    fault.detail = "the kernel is made for waves of " + std::to_string(kernel.waveSize()) +
+                   " lanes; the code was decoded for waves of " + std::to_string(waveSize);
   else if (kernel.floatRoundMode32 != 0 || kernel.floatRoundMode16_64 != 0)
     fault.detail = "only rounding to nearest even is supported";
   else if (!program.recordAt(kernel.entry))
@@ -142,6 +142,12 @@ void LaunchContext::setScalars(Wave &wave, const std::array<uint32_t, 3> &group)
     wave.scalars[next++] = value;
   }
   next = std::max(next, kernel.userSgprCount);
+  if (target.encoding == Encoding::Gfx12) { // In registers of the trap handler, always.
+    wave.scalars[scalar::Ttmp9] = group[0];
+    wave.scalars[scalar::Ttmp7] = group[1] | group[2] << 16;
+    wave.scalars[scalar::Ttmp8] = wave.indexInWorkgroup << 25;
+    return;
+  }
   if (kernel.enableWorkgroupIdX)
     wave.scalars[next++] = group[0];
   if (kernel.enableWorkgroupIdY)

@@ -65,6 +65,7 @@ struct KernelDescriptor {
   uint32_t workItemIdMode = 0; ///< 0: x; 1: x, y; 2: x, y, z. Packed into v0 on all our targets.
 
   bool wave32 = false;
+  uint32_t waveSize() const { return wave32 ? 32 : 64; }
   uint32_t floatRoundMode32 = 0;
   uint32_t floatRoundMode16_64 = 0;
   uint32_t floatDenormMode32 = 3; ///< 0: flush sources and results; 3: keep both.
@@ -149,10 +150,12 @@ public:
   virtual ~Program() = default;
 
   /// Decodes \p text, which is at \p address in the memory that kernels see, for a target such as
-  /// "gfx950". Instructions that the device lacks do not fail here: `refusals` names them.
-  /// Fails for a target that is not known.
+  /// "gfx950" and for kernels whose waves have \p waveSize lanes (0: as the target has them by
+  /// itself). Instructions that the device lacks do not fail here: `refusals` names them.
+  /// Fails for a target that is not known, or whose waves cannot have this size.
   static llvm::Expected<std::unique_ptr<Program>> decode(llvm::ArrayRef<uint8_t> text,
-                                                         uint64_t address, llvm::StringRef target);
+                                                         uint64_t address, llvm::StringRef target,
+                                                         uint32_t waveSize = 0);
 
   struct Refusal {
     uint64_t address;
@@ -166,6 +169,8 @@ public:
   virtual std::string disassemble(uint64_t address) const = 0;
 
   virtual const TargetDescription &target() const = 0;
+  /// Lanes of a wave of the kernels that it was decoded for.
+  virtual uint32_t waveSize() const = 0;
 };
 
 /// A launch of one kernel.

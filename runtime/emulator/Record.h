@@ -49,6 +49,11 @@ inline constexpr uint32_t vectorRows = 513;
 /// Scalar registers by their encoding on gfx9; other encodings are renumbered when decoded.
 namespace scalar {
 inline constexpr uint32_t Vcc = 106;
+/// gfx12 has the workgroup's x in Ttmp9, y and z in the halves of Ttmp7, the wave's number in the
+/// workgroup in bits 25 to 29 of Ttmp8.
+inline constexpr uint32_t Ttmp7 = 115;
+inline constexpr uint32_t Ttmp8 = 116;
+inline constexpr uint32_t Ttmp9 = 117;
 inline constexpr uint32_t M0 = 124;
 inline constexpr uint32_t Exec = 126;
 inline constexpr uint32_t Null = 128; ///< Written and never read: a read decodes to a constant 0.

@@ -20,7 +20,7 @@
 namespace wavetile::device {
 
 /// Families whose instruction formats are the same, bit for bit.
-enum class Encoding : uint8_t { Gfx9, Gfx11 };
+enum class Encoding : uint8_t { Gfx9, Gfx11, Gfx12 };
 
 /// The 8-bit floating point formats that conversions and matrix instructions work with.
 enum class Float8 : uint8_t { None, Fnuz, Ocp };
@@ -30,10 +30,14 @@ struct TargetDescription {
   const char *marketingName;
   Encoding encoding;
   Float8 float8;
-  uint32_t waveSize;
+  uint32_t waveSize;  ///< The one that kernels have unless their descriptor says otherwise.
   uint32_t ldsBytes;  ///< Of a workgroup.
   uint32_t vgprCount; ///< Architectural VGPRs of a wave.
   uint32_t agprCount;
+  /// Vector registers of `waveSize` lanes that the waves of one SIMD share.
+  uint32_t simdVgprCount;
+  /// A wave is given registers in multiples of this.
+  uint32_t vgprGranule;
   uint32_t computeUnits;
   uint32_t clockKHz;
   uint32_t memoryClockKHz;
@@ -43,6 +47,10 @@ struct TargetDescription {
   uint32_t maxThreadsPerComputeUnit;
   /// 16-bit results clear the other half of their register; otherwise they keep it.
   bool clearsHighHalf;
+
+  /// RDNA: scalar operands, true16 and DPP as of gfx11, waves of 32 or 64 lanes.
+  bool isRdna() const { return encoding != Encoding::Gfx9; }
+  bool allowsWaveSize(uint32_t size) const { return size == waveSize || (isRdna() && size == 64); }
 };
 
 /// The row of \p name ("gfx950"; a feature suffix such as ":sramecc+" is ignored), or null.

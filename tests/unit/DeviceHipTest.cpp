@@ -156,7 +156,7 @@ TEST(DeviceHipEnvironment, AnUnknownTargetIsAnErrorThatListsThem) {
         hipError_t error = hip.hipGetDeviceCount(&count);
         std::exit(error == hipErrorNoDevice && count == 0 ? 0 : 1);
       },
-      testing::ExitedWithCode(0), "'gfx906'.*gfx942, gfx950, gfx1150");
+      testing::ExitedWithCode(0), "'gfx906'.*gfx942, gfx950, gfx1100, gfx1150");
 }
 
 //===----------------------------------------------------------------------===//

@@ -56,7 +56,9 @@ LoadedObject::LoadedObject(const std::string &target, const std::string &source,
   }
   object = std::move(*loaded);
   llvm::ArrayRef<uint8_t> text = object->text();
-  auto decoded = Program::decode(text, reinterpret_cast<uint64_t>(text.data()), target);
+  uint32_t waveSize =
+      object->kernels().empty() ? 0 : object->kernels().front().descriptor.waveSize();
+  auto decoded = Program::decode(text, reinterpret_cast<uint64_t>(text.data()), target, waveSize);
   if (!decoded) {
     ADD_FAILURE() << llvm::toString(decoded.takeError());
     return;
@@ -87,10 +89,12 @@ LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64
   return device::run(launch, memory);
 }
 
-WaveUnderTest::WaveUnderTest(const std::string &target, const std::string &assembly)
+WaveUnderTest::WaveUnderTest(const std::string &target, const std::string &assembly,
+                             uint32_t waveSize)
     : lds(64 << 10), global(memory, 0, 0) {
   std::vector<uint8_t> object =
-      compile(assembly + "\ns_endpgm\n", "s", "-target amdgcn-amd-amdhsa -c -mcpu=" + target);
+      compile(assembly + "\ns_endpgm\n", "s", "-target amdgcn-amd-amdhsa -c -mcpu=" + target +
+                                                (waveSize == 64 ? " -mwavefrontsize64" : ""));
   llvm::StringRef contents(reinterpret_cast<const char *>(object.data()), object.size());
   auto elf = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(contents, "test"));
   if (!elf) {
@@ -103,18 +107,19 @@ WaveUnderTest::WaveUnderTest(const std::string &target, const std::string &assem
       text.assign(code.begin(), code.end());
     }
   uint64_t address = reinterpret_cast<uint64_t>(text.data());
-  program = llvm::cantFail(Program::decode(text, address, target));
+  program = llvm::cantFail(Program::decode(text, address, target, waveSize));
   for (const auto &refusal : program->refusals(address, address + text.size()))
     ADD_FAILURE() << target << " refuses " << refusal.mnemonic;
   const auto &decoded = static_cast<const DecodedProgram &>(*program);
   const TargetDescription &row = program->target();
-  registers.assign(size_t(vectorRows) * row.waveSize + 16, 0);
+  waveSize = program->waveSize();
+  registers.assign(size_t(vectorRows) * waveSize + 16, 0);
   wave = new (std::align_val_t(64)) Wave;
   wave->bases[0] = reinterpret_cast<uint32_t *>(
       (reinterpret_cast<uintptr_t>(registers.data()) + 63) & ~uintptr_t(63));
   wave->bases[1] = decoded.constantRows();
-  wave->shift = row.waveSize == 64 ? 6 : 5;
-  wave->waveSize = row.waveSize;
+  wave->shift = waveSize == 64 ? 6 : 5;
+  wave->waveSize = waveSize;
   wave->keptByHalfResult = row.clearsHighHalf ? 0 : 0xffff0000;
   workgroup.waves = wave;
   workgroup.waveCount = workgroup.barrier.members = 1;

@@ -57,8 +57,9 @@ public:
 /// One wave with registers that a test fills and reads, for single instructions.
 class WaveUnderTest {
 public:
-  /// \p assembly is a list of instructions; the end of the program is added.
-  WaveUnderTest(const std::string &target, const std::string &assembly);
+  /// \p assembly is a list of instructions; the end of the program is added. Waves of 0 lanes: as
+  /// many as those of the target have by themselves.
+  WaveUnderTest(const std::string &target, const std::string &assembly, uint32_t waveSize = 0);
   ~WaveUnderTest();
 
   uint32_t &vgpr(unsigned index, unsigned lane) { return wave->vectorRow(index)[lane]; }

@@ -39,7 +39,7 @@ Device makeDevice(const TargetDescription &target, int ordinal) {
   device.ordinal = ordinal;
   hipDeviceProp_tR0600 &p = device.properties;
   // Targets with ECC in the register file and page migration name both in their architecture.
-  bool namesFeatures = target.encoding == Encoding::Gfx9;
+  bool namesFeatures = !target.isRdna();
   copyText(p.name, sizeof(p.name), target.marketingName);
   copyText(p.gcnArchName, sizeof(p.gcnArchName),
            std::string(target.name) + (namesFeatures ? ":sramecc+:xnack-" : ""));

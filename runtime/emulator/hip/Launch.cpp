@@ -95,7 +95,7 @@ static hipError_t checkShape(const LoadedKernel &loaded, const LaunchShape &shap
 static hipError_t execute(Runtime &runtime, const LoadedKernel &loaded, const LaunchShape &shape,
                           ArrayRef<uint8_t> kernarg) {
   Launch launch;
-  launch.program = loaded.module->program.get();
+  launch.program = loaded.module->program(*loaded.kernel).get();
   launch.kernel = &loaded.kernel->descriptor;
   launch.kernarg = kernarg;
   launch.grid = shape.grid;

@@ -24,11 +24,11 @@ using namespace wavetile::device;
 
 /// The instructions of the module's kernels that the device does not implement, as text; empty if
 /// there are none.
-static std::string describeRefusals(const ihipModule_t &module) {
+static std::string describeRefusals(ihipModule_t &module) {
   constexpr size_t shown = 8;
   std::string text;
   for (const KernelInfo &kernel : module.object->kernels()) {
-    auto refusals = module.program->refusals(kernel.descriptor.entry, kernel.codeEnd);
+    auto refusals = module.program(kernel)->refusals(kernel.descriptor.entry, kernel.codeEnd);
     if (refusals.empty())
       continue;
     text += formatv("\n  kernel {0} uses {1} instruction{2} that this device does not implement:",
@@ -63,10 +63,15 @@ static hipError_t load(Runtime &runtime, hipModule_t *handle, const void *image,
                : report(hipErrorInvalidImage, object.takeError());
   module->object = std::move(*object);
   ArrayRef<uint8_t> text = module->object->text();
-  auto program = Program::decode(text, reinterpret_cast<uint64_t>(text.data()), target);
-  if (!program)
-    return report(hipErrorInvalidImage, program.takeError());
-  module->program = std::move(*program);
+  for (const KernelInfo &kernel : module->object->kernels()) {
+    if (module->program(kernel))
+      continue;
+    auto program = Program::decode(text, reinterpret_cast<uint64_t>(text.data()), target,
+                                   kernel.descriptor.waveSize());
+    if (!program)
+      return report(hipErrorInvalidImage, program.takeError());
+    module->program(kernel) = std::move(*program);
+  }
   if (std::string refusals = describeRefusals(*module); !refusals.empty())
     return fail(hipErrorNotSupported, "cannot load " + name + " on " + target.str() + refusals);
   for (const KernelInfo &kernel : module->object->kernels())

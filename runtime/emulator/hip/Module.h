@@ -25,7 +25,11 @@ struct ihipModuleSymbol_t {
 struct ihipModule_t {
   const wavetile::device::Device *device = nullptr;
   std::unique_ptr<wavetile::device::CodeObject> object;
-  std::unique_ptr<wavetile::device::Program> program;
+  /// The code, decoded once for each size of wave that its kernels have: 32 lanes, 64 lanes.
+  std::unique_ptr<wavetile::device::Program> programs[2];
+  std::unique_ptr<wavetile::device::Program> &program(const wavetile::device::KernelInfo &kernel) {
+    return programs[kernel.descriptor.wave32 ? 0 : 1];
+  }
   /// One for each of the object's kernels, in their order.
   std::vector<hipFunction_t> functions;
 };
