@@ -168,6 +168,33 @@ const Record *swapRegisters(Wave &wave, const Record *record) {
   return record + 1;
 }
 
+/// v_movreld, v_movrels, v_movrelsd: M0 is added to the destination's or the source's number.
+/// Beyond the last register a read is of v0 and a write is dropped, as hardware does.
+/// v_movrelsd_2: M0[9:0] to the source's, M0[25:16] to the destination's.
+template <bool source, bool destination, bool apart>
+const Record *moveRelative(Wave &wave, const Record *record) {
+  uint32_t m0 = wave.scalars[scalar::M0];
+  uint32_t sourceOffset = source ? (apart ? m0 & 0x3ff : m0) : 0;
+  uint32_t destinationOffset = destination ? (apart ? m0 >> 16 & 0x3ff : m0) : 0;
+  uint32_t to = record->destination.index() + destinationOffset;
+  if (to >= firstAccumulationRow)
+    return record + 1;
+  Operand from = record->sources[0];
+  alignas(64) uint32_t values[maximumWaveSize];
+  if (from.kind() == OperandKind::Scalar) {
+    broadcast(wave.read32(from), values);
+  } else {
+    if (from.kind() == OperandKind::Vector && source) {
+      uint32_t index = from.index() + sourceOffset;
+      from = Operand(OperandKind::Vector, index < firstAccumulationRow ? index : 0);
+    }
+    __builtin_memcpy(values, wave.row(from), wave.waveSize * sizeof(uint32_t));
+  }
+  uint32_t *result = wave.vectorRow(to);
+  forActive(wave.exec(), [&](unsigned lane) { result[lane] = values[lane]; });
+  return record + 1;
+}
+
 constexpr Signature toScalar{Type::ScalarB32, {Type::B32}, false};
 constexpr Signature laneToScalar{Type::ScalarB32, {Type::B32, Type::B32}, false};
 constexpr Signature toLane{Type::B32, {Type::B32, Type::B32}, false};
@@ -183,6 +210,10 @@ constexpr Instruction table[] = {
     crossLane("v_permlane64_b32", unary, permute64),
     crossLane("v_permlane16_swap_b32", unary, swapGroups<16>).with(rowflag::ownModifiers),
     crossLane("v_permlane32_swap_b32", unary, swapGroups<32>).with(rowflag::ownModifiers),
+    crossLane("v_movreld_b32", unary, moveRelative<false, true, false>),
+    crossLane("v_movrels_b32", unary, moveRelative<true, false, false>),
+    crossLane("v_movrelsd_b32", unary, moveRelative<true, true, false>),
+    crossLane("v_movrelsd_2_b32", unary, moveRelative<true, true, true>),
     crossLane("v_swap_b32", unary, swapRegisters),
     memory("ds_bpermute_b32", Shape::Lds, InstructionClass::Lds, backwardPermute),
     memory("ds_permute_b32", Shape::Lds, InstructionClass::Lds, forwardPermute),

@@ -18,6 +18,14 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
+/// Where a lane's bytes are: compilers rely on the sum's wrapping around at 32 bits.
+WAVETILE_INLINE uint8_t *ldsByte(const Wave &wave, uint32_t address, uint32_t offset) {
+  return wave.workgroup->lds + uint32_t(address + offset);
+}
+WAVETILE_INLINE uint64_t ldsAddress(const Wave &wave, uint32_t address, uint32_t offset) {
+  return reinterpret_cast<uint64_t>(ldsByte(wave, address, offset));
+}
+
 /// Checks that each active lane's bytes, at its address plus \p offset, lie in LDS and are aligned
 /// as hardware wants it; reports them. `part`: see `reportOffsets`.
 bool inLds(Wave &wave, const Record *record, uint32_t offset, AccessForm form, unsigned part = 0) {
@@ -26,18 +34,18 @@ bool inLds(Wave &wave, const Record *record, uint32_t offset, AccessForm form, u
   uint64_t highest = 0;
   uint32_t low = 0;
   for (unsigned lane = 0; lane < wave.waveSize; ++lane) {
-    uint64_t address = uint64_t(addresses[lane] & active[lane]);
+    uint32_t address = (addresses[lane] + offset) & active[lane];
     highest = address > highest ? address : highest;
-    low |= (addresses[lane] + offset) & active[lane];
+    low |= address;
   }
-  bool inside = highest + offset + form.bytes <= wave.workgroup->ldsBytes;
+  bool inside = highest + form.bytes <= wave.workgroup->ldsBytes;
   if (__builtin_expect(inside && (low & (form.alignment - 1)) == 0, 1))
     return !isObserved(wave) || wave.exec() == 0 ||
            reportOffsets(wave, record, AccessSpace::Lds, addresses, offset, wave.exec(), form,
                          part);
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
-    uint64_t address = uint64_t(addresses[lane]) + offset;
+    uint64_t address = addresses[lane] + offset;
     if (address + form.bytes > wave.workgroup->ldsBytes) {
       fail(wave, record, FaultKind::LdsOutOfBounds, lane, address, form.bytes, form.isStore());
       return false;
@@ -53,11 +61,10 @@ bool inLds(Wave &wave, const Record *record, uint32_t offset, AccessForm form, u
 template <unsigned dwords>
 WAVETILE_INLINE void readRows(Wave &wave, const uint32_t *addresses, uint32_t offset,
                               uint32_t *row) {
-  const uint8_t *lds = wave.workgroup->lds + offset;
   const unsigned stride = wave.waveSize;
   auto one = [&](unsigned lane) {
     uint32_t values[dwords];
-    __builtin_memcpy(values, lds + addresses[lane], 4 * dwords);
+    __builtin_memcpy(values, ldsByte(wave, addresses[lane], offset), 4 * dwords);
     for (unsigned i = 0; i < dwords; ++i)
       row[i * stride + lane] = values[i];
   };
@@ -70,13 +77,12 @@ WAVETILE_INLINE void readRows(Wave &wave, const uint32_t *addresses, uint32_t of
 template <unsigned dwords>
 WAVETILE_INLINE void writeRows(Wave &wave, const uint32_t *addresses, uint32_t offset,
                                const uint32_t *row) {
-  uint8_t *lds = wave.workgroup->lds + offset;
   const unsigned stride = wave.waveSize;
   auto one = [&](unsigned lane) {
     uint32_t values[dwords];
     for (unsigned i = 0; i < dwords; ++i)
       values[i] = row[i * stride + lane];
-    __builtin_memcpy(lds + addresses[lane], values, 4 * dwords);
+    __builtin_memcpy(ldsByte(wave, addresses[lane], offset), values, 4 * dwords);
   };
   if (wave.exec() == wave.allLanes())
     for (unsigned lane = 0; lane < stride; ++lane)
@@ -114,9 +120,9 @@ template <Narrow narrow, Half half> const Record *readNarrow(Wave &wave, const R
     return nullptr;
   const uint32_t *addresses = wave.row(record->sources[0]);
   uint32_t *row = wave.row(record->destination);
-  uint64_t lds = reinterpret_cast<uint64_t>(wave.workgroup->lds) + record->immediate;
   forActive(wave.exec(), [&](unsigned lane) {
-    placeHalf(row[lane], loadNarrowValue<narrow>(lds + addresses[lane]), half);
+    placeHalf(row[lane],
+              loadNarrowValue<narrow>(ldsAddress(wave, addresses[lane], record->immediate)), half);
   });
   return record + 1;
 }
@@ -124,13 +130,14 @@ template <unsigned bytes, Half half> const Record *writeNarrow(Wave &wave, const
   if (!inLds(wave, record, record->immediate, storeForm(bytes, half)))
     return nullptr;
   const uint32_t *addresses = wave.row(record->sources[0]), *data = wave.row(record->sources[1]);
-  uint64_t lds = reinterpret_cast<uint64_t>(wave.workgroup->lds) + record->immediate;
   forActive(wave.exec(), [&](unsigned lane) {
     uint32_t value = half == Half::High ? data[lane] >> 16 : data[lane];
     if constexpr (bytes == 1)
-      storeTo<uint8_t>(lds + addresses[lane], static_cast<uint8_t>(value));
+      storeTo<uint8_t>(ldsAddress(wave, addresses[lane], record->immediate),
+                       static_cast<uint8_t>(value));
     else
-      storeTo<uint16_t>(lds + addresses[lane], static_cast<uint16_t>(value));
+      storeTo<uint16_t>(ldsAddress(wave, addresses[lane], record->immediate),
+                        static_cast<uint16_t>(value));
   });
   return record + 1;
 }
@@ -168,12 +175,11 @@ const Record *atomic(Wave &wave, const Record *record) {
   const unsigned stride = wave.waveSize;
   const uint32_t *addresses = wave.row(record->sources[0]), *data = wave.row(record->sources[1]);
   uint32_t *result = returns ? wave.row(record->destination) : nullptr;
-  uint8_t *lds = wave.workgroup->lds + record->immediate;
   forActive(wave.exec(), [&](unsigned lane) {
     T value = data[lane], old;
     if constexpr (sizeof(T) == 8)
       value |= static_cast<uint64_t>(data[stride + lane]) << 32;
-    uint8_t *target = lds + addresses[lane];
+    uint8_t *target = ldsByte(wave, addresses[lane], record->immediate);
     __builtin_memcpy(&old, target, sizeof(T));
     T updated = Op::apply(old, value);
     __builtin_memcpy(target, &updated, sizeof(T));
@@ -199,7 +205,6 @@ const Record *compareAndSwap(Wave &wave, const Record *record) {
   const uint32_t *expected = wave.row(record->sources[comparisonFirst ? 1 : 2]);
   const uint32_t *data = wave.row(record->sources[comparisonFirst ? 2 : 1]);
   uint32_t *result = returns ? wave.row(record->destination) : nullptr;
-  uint8_t *lds = wave.workgroup->lds + record->immediate;
   auto word = [&](const uint32_t *row, unsigned lane) {
     T value = row[lane];
     if constexpr (sizeof(T) == 8)
@@ -208,7 +213,7 @@ const Record *compareAndSwap(Wave &wave, const Record *record) {
   };
   forActive(wave.exec(), [&](unsigned lane) {
     T old, comparison = word(expected, lane), value = word(data, lane);
-    uint8_t *target = lds + addresses[lane];
+    uint8_t *target = ldsByte(wave, addresses[lane], record->immediate);
     __builtin_memcpy(&old, target, sizeof(T));
     if (old == comparison)
       __builtin_memcpy(target, &value, sizeof(T));
@@ -229,11 +234,11 @@ template <unsigned bits> const Record *readTransposed(Wave &wave, const Record *
   constexpr unsigned elements = 64 / bits; // A lane's, which is also the number of rows.
   constexpr unsigned lanesOfRow = 16 / elements;
   const uint32_t *addresses = wave.row(record->sources[0]);
-  const uint8_t *lds = wave.workgroup->lds + record->immediate;
   uint64_t loaded[maximumWaveSize] = {};
   uint64_t exec = wave.exec();
-  forActive(exec,
-            [&](unsigned lane) { __builtin_memcpy(&loaded[lane], lds + addresses[lane], 8); });
+  forActive(exec, [&](unsigned lane) {
+    __builtin_memcpy(&loaded[lane], ldsByte(wave, addresses[lane], record->immediate), 8);
+  });
   const unsigned stride = wave.waveSize;
   uint32_t *row = wave.row(record->destination);
   constexpr uint64_t mask = (uint64_t(1) << bits) - 1;
@@ -254,11 +259,11 @@ const Record *readTransposed6(Wave &wave, const Record *record) {
   if (!inLds(wave, record, record->immediate, {AccessKind::Load, DataPlacement::Transposed, 12, 4}))
     return nullptr;
   const uint32_t *addresses = wave.row(record->sources[0]);
-  const uint8_t *lds = wave.workgroup->lds + record->immediate;
   unsigned __int128 loaded[maximumWaveSize] = {};
   uint64_t exec = wave.exec();
-  forActive(exec,
-            [&](unsigned lane) { __builtin_memcpy(&loaded[lane], lds + addresses[lane], 12); });
+  forActive(exec, [&](unsigned lane) {
+    __builtin_memcpy(&loaded[lane], ldsByte(wave, addresses[lane], record->immediate), 12);
+  });
   const unsigned stride = wave.waveSize;
   uint32_t *row = wave.row(record->destination);
   forActive(exec, [&](unsigned lane) {
