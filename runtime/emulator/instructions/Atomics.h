@@ -6,7 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // Each works on the bits of a 32- or 64-bit word: the old word and the operand give the new word.
-// Done with the host's compare-and-swap, so that launches on different threads may share memory.
+// In global memory it is done with the host's compare-and-swap, so that launches on different
+// threads may share memory.
+//
+// Rules for floats: "Float Memory Atomics" in AMD's CDNA3, RDNA3 and RDNA4 ISA documents, the word
+// in memory being the first operand. Where CDNA3 and RDNA3 say that the L2 cache flushes denormals
+// of f32 sums, AMD's compiler relies on gfx942, gfx950 and gfx11 keeping them, and so does this.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,99 +24,206 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace atomics {
 
-constexpr Mode numberMode{false, true, false, false};
+/// Which denormals a float operation flushes. Rounding is always to nearest even.
+struct Denormals {
+  bool flush32 = false;
+  bool flush16_64 = false;
+};
+/// Operations in LDS do as the wave's MODE says; those in memory keep denormals.
+WAVETILE_INLINE Denormals inLds(const Wave &wave) {
+  return {wave.mode.flush32, wave.mode.flush16_64};
+}
+constexpr Denormals inMemory{};
+
+/// Has the host round to nearest even and keep denormals for as long as it lives: operations flush
+/// by themselves.
+class PlainHostFloat {
+public:
+  WAVETILE_INLINE explicit PlainHostFloat(const Wave &wave) : wave(wave) {
+    constexpr uint32_t roundingAndDenormals32 = 0x3f, plain = 0x30;
+    changed = (wave.mode.bits() & roundingAndDenormals32) != plain;
+    if (__builtin_expect(changed, 0))
+      applyMode(Mode{});
+  }
+  WAVETILE_INLINE ~PlainHostFloat() {
+    if (__builtin_expect(changed, 0))
+      applyMode(wave.mode);
+  }
+  PlainHostFloat(const PlainHostFloat &) = delete;
+  PlainHostFloat &operator=(const PlainHostFloat &) = delete;
+
+private:
+  const Wave &wave;
+  bool changed;
+};
+
+// --- Integers ---
 
 struct Add {
-  template <typename T> static T apply(T old, T value) { return old + value; }
+  template <typename T> static T apply(T old, T value, Denormals) { return old + value; }
 };
 struct Subtract {
-  template <typename T> static T apply(T old, T value) { return old - value; }
+  template <typename T> static T apply(T old, T value, Denormals) { return old - value; }
 };
 struct ReverseSubtract {
-  template <typename T> static T apply(T old, T value) { return value - old; }
+  template <typename T> static T apply(T old, T value, Denormals) { return value - old; }
+};
+/// No less than 0.
+struct SubtractClamped {
+  template <typename T> static T apply(T old, T value, Denormals) {
+    return old < value ? T(0) : old - value;
+  }
+};
+/// Nothing, if it would be less than 0.
+struct SubtractIfEnough {
+  template <typename T> static T apply(T old, T value, Denormals) {
+    return old < value ? old : old - value;
+  }
 };
 struct And {
-  template <typename T> static T apply(T old, T value) { return old & value; }
+  template <typename T> static T apply(T old, T value, Denormals) { return old & value; }
 };
 struct Or {
-  template <typename T> static T apply(T old, T value) { return old | value; }
+  template <typename T> static T apply(T old, T value, Denormals) { return old | value; }
 };
 struct Xor {
-  template <typename T> static T apply(T old, T value) { return old ^ value; }
+  template <typename T> static T apply(T old, T value, Denormals) { return old ^ value; }
 };
 struct Exchange {
-  template <typename T> static T apply(T, T value) { return value; }
+  template <typename T> static T apply(T, T value, Denormals) { return value; }
 };
 struct MinimumUnsigned {
-  template <typename T> static T apply(T old, T value) { return value < old ? value : old; }
+  template <typename T> static T apply(T old, T value, Denormals) {
+    return value < old ? value : old;
+  }
 };
 struct MaximumUnsigned {
-  template <typename T> static T apply(T old, T value) { return value > old ? value : old; }
+  template <typename T> static T apply(T old, T value, Denormals) {
+    return value > old ? value : old;
+  }
 };
 struct MinimumSigned {
-  template <typename T> static T apply(T old, T value) {
+  template <typename T> static T apply(T old, T value, Denormals) {
     using Signed = std::make_signed_t<T>;
     return static_cast<Signed>(value) < static_cast<Signed>(old) ? value : old;
   }
 };
 struct MaximumSigned {
-  template <typename T> static T apply(T old, T value) {
+  template <typename T> static T apply(T old, T value, Denormals) {
     using Signed = std::make_signed_t<T>;
     return static_cast<Signed>(value) > static_cast<Signed>(old) ? value : old;
   }
 };
 struct Increment {
-  template <typename T> static T apply(T old, T limit) { return old >= limit ? T(0) : old + 1; }
+  template <typename T> static T apply(T old, T limit, Denormals) {
+    return old >= limit ? T(0) : old + 1;
+  }
 };
 struct Decrement {
-  template <typename T> static T apply(T old, T limit) {
+  template <typename T> static T apply(T old, T limit, Denormals) {
     return old == 0 || old > limit ? limit : old - 1;
   }
 };
+
+// --- Floats ---
+
 template <typename T> using FloatOf = std::conditional_t<sizeof(T) == 4, float, double>;
+
+WAVETILE_INLINE float flushedIf(bool flush, float x) { return flush ? flushed(x) : x; }
+/// The larger of two numbers, +0 being larger than -0; a number wins over a quiet NaN, a signalling
+/// NaN over both and becomes quiet. Denormals that are flushed are so only for the comparison.
+template <bool wantMaximum, typename T> WAVETILE_INLINE T extremumOf(T old, T value, bool flush) {
+  if (isSignallingNaN(old))
+    return quieted(old);
+  if (isSignallingNaN(value))
+    return quieted(value);
+  if (isNaN(old) || isNaN(value))
+    return isNaN(value) ? old : value;
+  T a = flush ? flushed(old) : old, b = flush ? flushed(value) : value;
+  if (a == b)
+    return isNegative(old) != isNegative(value) && isNegative(old) == wantMaximum ? value : old;
+  return (wantMaximum ? a > b : a < b) ? old : value;
+}
+
+/// 64-bit sums never flush.
 struct AddFloat {
-  template <typename T> static T apply(T old, T value) {
-    return bitsOf(add(__builtin_bit_cast(FloatOf<T>, old), __builtin_bit_cast(FloatOf<T>, value)));
+  template <typename T> static T apply(T old, T value, Denormals denormals) {
+    auto a = __builtin_bit_cast(FloatOf<T>, old), b = __builtin_bit_cast(FloatOf<T>, value);
+    if constexpr (sizeof(T) == 4) {
+      bool flush = denormals.flush32;
+      return bitsOf(flushedIf(flush, add(flushedIf(flush, a), flushedIf(flush, b))));
+    } else {
+      return bitsOf(add(a, b));
+    }
   }
 };
-struct MinimumFloat {
-  template <typename T> static T apply(T old, T value) {
-    return bitsOf(minimumNumber(__builtin_bit_cast(FloatOf<T>, old),
-                                __builtin_bit_cast(FloatOf<T>, value), numberMode));
+template <bool wantMaximum> struct ExtremumFloat {
+  template <typename T> static T apply(T old, T value, Denormals denormals) {
+    return bitsOf(extremumOf<wantMaximum>(
+        __builtin_bit_cast(FloatOf<T>, old), __builtin_bit_cast(FloatOf<T>, value),
+        sizeof(T) == 4 ? denormals.flush32 : denormals.flush16_64));
   }
 };
-struct MaximumFloat {
-  template <typename T> static T apply(T old, T value) {
-    return bitsOf(maximumNumber(__builtin_bit_cast(FloatOf<T>, old),
-                                __builtin_bit_cast(FloatOf<T>, value), numberMode));
-  }
-};
+using MinimumFloat = ExtremumFloat<false>;
+using MaximumFloat = ExtremumFloat<true>;
 struct AddPackedHalf {
-  static uint32_t apply(uint32_t old, uint32_t value) {
-    uint32_t low = halfFrom(add(fromHalf(old), fromHalf(value)));
-    uint32_t high = halfFrom(add(fromHalf(old >> 16), fromHalf(value >> 16)));
-    return low | high << 16;
+  static uint32_t half(uint32_t a, uint32_t b, bool flush) {
+    auto flushedHalf = [&](uint32_t x) { return flush && (x & 0x7c00) == 0 ? x & 0x8000 : x; };
+    return flushedHalf(
+        halfFrom(add(fromHalf(flushedHalf(a & 0xffff)), fromHalf(flushedHalf(b & 0xffff)))));
+  }
+  static uint32_t apply(uint32_t old, uint32_t value, Denormals denormals) {
+    return half(old, value, denormals.flush16_64) |
+           half(old >> 16, value >> 16, denormals.flush16_64) << 16;
   }
 };
 struct AddPackedBFloat16 {
-  static uint32_t apply(uint32_t old, uint32_t value) {
-    uint32_t low = bfloat16From(add(fromBFloat16(old & 0xffff), fromBFloat16(value & 0xffff)));
-    uint32_t high = bfloat16From(add(fromBFloat16(old >> 16), fromBFloat16(value >> 16)));
-    return low | high << 16;
+  static uint32_t half(uint32_t a, uint32_t b, bool flush) {
+    float x = flushedIf(flush, fromBFloat16(a & 0xffff));
+    float y = flushedIf(flush, fromBFloat16(b & 0xffff));
+    uint32_t sum = bfloat16From(add(x, y));
+    return flush && (sum & 0x7f80) == 0 ? sum & 0x8000 : sum;
+  }
+  static uint32_t apply(uint32_t old, uint32_t value, Denormals denormals) {
+    return half(old, value, denormals.flush16_64) |
+           half(old >> 16, value >> 16, denormals.flush16_64) << 16;
+  }
+};
+
+// --- Compare and swap ---
+
+/// What memory holds afterwards.
+struct CompareBits {
+  template <typename T> static T apply(T old, T value, T comparison, Denormals) {
+    return old == comparison ? value : old;
+  }
+};
+/// +0 equals -0, a NaN nothing. What is stored is flushed too.
+struct CompareFloats {
+  template <typename T> static T apply(T old, T value, T comparison, Denormals denormals) {
+    bool flush = sizeof(T) == 4 ? denormals.flush32 : denormals.flush16_64;
+    auto number = [&](T bits) {
+      auto x = __builtin_bit_cast(FloatOf<T>, bits);
+      return flush ? flushed(x) : x;
+    };
+    return number(old) == number(comparison) ? bitsOf(number(value)) : old;
   }
 };
 
 /// Applies an operation to the word at \p target, which is aligned; gives the old word.
 template <typename Op, typename T> WAVETILE_INLINE T update(T *target, T value) {
   T old = __atomic_load_n(target, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(target, &old, Op::apply(old, value), false, __ATOMIC_ACQ_REL,
-                                      __ATOMIC_RELAXED))
+  while (!__atomic_compare_exchange_n(target, &old, Op::apply(old, value, inMemory), false,
+                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     ;
   return old;
 }
-template <typename T> WAVETILE_INLINE T compareAndSwap(T *target, T value, T expected) {
-  T old = expected;
-  __atomic_compare_exchange_n(target, &old, value, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+template <typename Op, typename T>
+WAVETILE_INLINE T compareAndSwap(T *target, T value, T comparison) {
+  T old = __atomic_load_n(target, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(target, &old, Op::apply(old, value, comparison, inMemory),
+                                      false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    ;
   return old;
 }
 

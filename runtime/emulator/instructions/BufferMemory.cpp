@@ -276,8 +276,8 @@ const Record *atomicCompareAndSwap(Wave &wave, const Record *record) {
   const unsigned stride = wave.waveSize;
   uint32_t *data = wave.row(record->sources[1]);
   forActive(lanes.active, [&](unsigned lane) {
-    uint32_t old = atomics::compareAndSwap(reinterpret_cast<uint32_t *>(lanes.address[lane]),
-                                           data[lane], data[stride + lane]);
+    uint32_t old = atomics::compareAndSwap<atomics::CompareBits>(
+        reinterpret_cast<uint32_t *>(lanes.address[lane]), data[lane], data[stride + lane]);
     if (returns)
       data[lane] = old;
   });

@@ -83,9 +83,10 @@ const Record *swizzle(Wave &wave, const Record *record) {
   uint32_t *result = wave.row(record->destination);
   forActive(exec, [&](unsigned lane) {
     unsigned group = lane & ~31u, inGroup = lane & 31, from;
-    if (pattern >= 0xe000) // FFT: not compiled to by LLVM; each lane keeps its value if 0x1f.
-      from = inGroup;
-    else if (pattern >= 0xc000) { // Rotation.
+    if (pattern >= 0xe000) { // FFT: the lane's number reversed, in groups.
+      unsigned mask = pattern & 31, reversed = __builtin_bitreverse8(inGroup) >> 3;
+      from = reversed >> __builtin_popcount(mask) | (inGroup & mask);
+    } else if (pattern >= 0xc000) { // Rotation.
       unsigned mask = pattern & 31, amount = pattern >> 5 & 31;
       unsigned turned = pattern & 0x400 ? inGroup - amount : inGroup + amount;
       from = (inGroup & mask) | (turned & ~mask & 31);

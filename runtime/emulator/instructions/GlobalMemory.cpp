@@ -177,7 +177,8 @@ template <typename T> const Record *atomicCompareAndSwap(Wave &wave, const Recor
     } else {
       value = data[lane], expected = data[stride + lane];
     }
-    T old = atomics::compareAndSwap(reinterpret_cast<T *>(lanes.address[lane]), value, expected);
+    T old = atomics::compareAndSwap<atomics::CompareBits>(
+        reinterpret_cast<T *>(lanes.address[lane]), value, expected);
     if (!returns)
       return;
     result[lane] = static_cast<uint32_t>(old);

@@ -64,7 +64,8 @@ static AccessScope scopeOf(const Record *record) {
 }
 
 static Operand registersAfter(Operand operand, unsigned count) {
-  return Operand(operand.kind(), operand.index() + count);
+  return operand.kind() == OperandKind::None ? operand
+                                             : Operand(operand.kind(), operand.index() + count);
 }
 
 static MemoryAccess accessOf(const Record *record, AccessForm form) {
@@ -75,9 +76,10 @@ static MemoryAccess accessOf(const Record *record, AccessForm form) {
   access.placement = form.placement;
   access.bytes = form.bytes;
   access.registers = static_cast<uint8_t>((form.bytes + 3) / 4);
+  access.elementBits = form.elementBits;
   if (form.kind == AccessKind::Load)
     access.data = record->destination;
-  else if (form.kind != AccessKind::LoadToLds)
+  else if (form.kind != AccessKind::LoadToLds && form.source != AccessForm::noSource)
     access.data = record->sources[form.source];
   if (form.kind == AccessKind::AtomicReturning)
     access.result = record->destination;
@@ -123,7 +125,11 @@ bool reportOffsets(Wave &wave, const Record *record, AccessSpace space, const ui
   access.active = active;
   access.offsets = offsets;
   access.offset = offset;
-  access.data = registersAfter(access.data, part);
+  // The second part of a two-address form: loads and exchanges have one destination.
+  if (form.kind == AccessKind::Load)
+    access.data = registersAfter(access.data, part);
+  else
+    access.result = registersAfter(access.result, part);
   return wave.observers->report(wave, access);
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/emulator/Instruction.h"
 #include "runtime/emulator/Machine.h"
 #include "runtime/emulator/Wave.h"
+#include "runtime/emulator/instructions/LaneCopy.h"
 
 namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
@@ -40,7 +41,20 @@ struct AccessForm {
   /// Compare-and-swap: which source is compared with; `registersAfter`: those after the data.
   uint8_t comparison = 0;
 
-  static constexpr uint8_t registersAfter = 255;
+  uint8_t elementBits = 0; ///< Of transposing loads.
+
+  static constexpr uint8_t registersAfter = 255, noSource = 255;
+
+  constexpr AccessForm ofSource(uint8_t index) const {
+    AccessForm copy = *this;
+    copy.source = index;
+    return copy;
+  }
+  constexpr AccessForm comparedWith(uint8_t index) const {
+    AccessForm copy = *this;
+    copy.comparison = index;
+    return copy;
+  }
 
   constexpr bool isStore() const {
     return kind != AccessKind::Load && kind != AccessKind::LoadToLds;
@@ -153,18 +167,21 @@ WAVETILE_INLINE void loadDwords(const Wave &wave, uint32_t *row, const LaneAddre
           row[i * stride + lane] = block[dwords * lane + i];
     return;
   }
-  auto one = [&](unsigned lane) {
-    uint32_t values[dwords];
-    __builtin_memcpy(values, reinterpret_cast<const void *>(lanes.address[lane]), 4 * dwords);
-    for (unsigned i = 0; i < dwords; ++i)
-      row[i * stride + lane] = values[i];
-  };
   if (lanes.active == wave.allLanes()) {
-    for (unsigned lane = 0; lane < stride; ++lane)
-      one(lane);
+    loadLanes<dwords>(row, stride, nullptr, [&](unsigned lane) {
+      return reinterpret_cast<const void *>(lanes.address[lane]);
+    });
     return;
   }
-  forActive(lanes.active, one);
+  if (lanes.active == 0)
+    return;
+  // Lanes that are off load what the first active one loads.
+  uint64_t any = lanes.address[__builtin_ctzll(lanes.active)];
+  alignas(64) uint32_t active[maximumWaveSize];
+  Wave::expandMask(lanes.active, active);
+  loadLanes<dwords>(row, stride, active, [&](unsigned lane) {
+    return reinterpret_cast<const void *>(active[lane] ? lanes.address[lane] : any);
+  });
 }
 template <unsigned dwords>
 WAVETILE_INLINE void storeDwords(const Wave &wave, const uint32_t *row,
@@ -179,12 +196,8 @@ WAVETILE_INLINE void storeDwords(const Wave &wave, const uint32_t *row,
     __builtin_memcpy(reinterpret_cast<void *>(lanes.address[0]), block, 4 * dwords * stride);
     return;
   }
-  forActive(lanes.active, [&](unsigned lane) {
-    uint32_t values[dwords];
-    for (unsigned i = 0; i < dwords; ++i)
-      values[i] = row[i * stride + lane];
-    __builtin_memcpy(reinterpret_cast<void *>(lanes.address[lane]), values, 4 * dwords);
-  });
+  storeLanes<dwords>(row, stride, lanes.active,
+                     [&](unsigned lane) { return reinterpret_cast<void *>(lanes.address[lane]); });
 }
 
 constexpr uint32_t bytesOf(Narrow narrow) {
@@ -218,8 +231,11 @@ constexpr AccessForm atomicForm(unsigned bytes, bool returns) {
           bytes};
 }
 constexpr AccessForm compareAndSwapForm(unsigned bytes, bool returns) {
-  AccessForm form = atomicForm(bytes, returns);
-  form.comparison = AccessForm::registersAfter;
+  return atomicForm(bytes, returns).comparedWith(AccessForm::registersAfter);
+}
+constexpr AccessForm transposedForm(unsigned bytes, uint8_t elementBits) {
+  AccessForm form = {AccessKind::Load, DataPlacement::Transposed, bytes, bytes == 12 ? 4 : 8u};
+  form.elementBits = elementBits;
   return form;
 }
 constexpr AccessForm toLdsForm(unsigned bytes, Narrow narrow) {

@@ -16,7 +16,7 @@ const InstructionTables &tables() {
   static const InstructionRows all[] = {
       scalarAlu(),     scalarFloat(),  scalarControl(), vectorInteger(),
       vectorFloat(),   vectorHalf(),   vectorDouble(),  vectorCompare(),
-      vectorConvert(), packedMath(),   crossLane(),     ldsMemory(),
+      vectorConvert(), packedMath(),   crossLane(),     ldsMemory(), ldsAtomics(),
       globalMemory(),  bufferMemory(), matrix(),        waveMatrix(),
   };
 #define WAVETILE_QUOTE_(x) #x

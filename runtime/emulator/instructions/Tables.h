@@ -25,6 +25,7 @@ InstructionRows vectorConvert();
 InstructionRows packedMath();
 InstructionRows crossLane();
 InstructionRows ldsMemory();
+InstructionRows ldsAtomics();
 InstructionRows globalMemory();
 InstructionRows bufferMemory();
 InstructionRows matrix();
