@@ -154,7 +154,6 @@ template <unsigned bits> const Record *readTransposed(Wave &wave, const Record *
   uint64_t loaded[maximumWaveSize] = {};
   uint64_t exec = wave.exec();
   forActive(exec, [&](unsigned lane) {
-    loaded[lane] = 0;
     __builtin_memcpy(
         &loaded[lane],
         reinterpret_cast<const void *>(ldsAddress(wave, addresses[lane], record->immediate)), 8);
@@ -182,7 +181,6 @@ const Record *readTransposed6(Wave &wave, const Record *record) {
   unsigned __int128 loaded[maximumWaveSize] = {};
   uint64_t exec = wave.exec();
   forActive(exec, [&](unsigned lane) {
-    loaded[lane] = 0;
     __builtin_memcpy(
         &loaded[lane],
         reinterpret_cast<const void *>(ldsAddress(wave, addresses[lane], record->immediate)), 12);
