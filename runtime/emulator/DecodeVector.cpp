@@ -178,8 +178,8 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
         static_cast<uint8_t>(fields.outputBits << 6 | fields.absBits << 3 | fields.negBits);
     modifiers &= modifier::high(0) | modifier::high(1) | modifier::high(2) | modifier::highResult;
   }
-  // Packed operations in a short encoding have no choice of halves.
-  if (isShort)
+  // Packed operations have a choice of halves in VOP3P only.
+  if (fields.format != VectorFormat::Vop3p)
     for (unsigned i = 0; i < 3; ++i)
       modifiers |= modifier::highForHigh(i);
 

@@ -469,6 +469,24 @@ TEST(DeviceHalf, ConstantsOfMixedProductsHaveTheFormatThatOpSelHiChooses) {
                  laneFloat,
                  [](unsigned lane) { return f(-2.0f * static_cast<float>(lane) + 0.5f); });
 }
+// A constant of a pair is one of 16 bits, in the low half.
+TEST(DeviceHalf, ConstantsOfDotProductsAreHalves) {
+  struct Case {
+    const char *target, *assembly;
+    uint32_t pair, expected;
+  };
+  constexpr uint32_t high = kept & 0xffff0000;
+  const Case cases[] = {
+      // (3, 5) . (2, 0) and (3, 5) . (2, 2)
+      {"gfx1150", "v_dot2_bf16_bf16 v0, v1, 2.0, 0", 0x40a04040, high | 0x40c0},
+      {"gfx1150", "v_dot2_f16_f16 v0, v1, 2.0, 0", 0x45004200, high | 0x4600},
+      {"gfx1150", "v_dot2_f32_bf16 v0, v1, 2.0, 0 op_sel_hi:[1,0,1]", 0x40a04040, 0x41800000},
+  };
+  for (const Case &c : cases)
+    checkLanes(
+        c.target, c.assembly, [&](unsigned) { return c.pair; },
+        [&](unsigned) { return c.expected; });
+}
 TEST(DeviceHalf, PackedFloatsChosenByOpSel) {
   for (const char *target : {"gfx942", "gfx950"}) {
     WaveUnderTest test(target, "v_pk_mul_f32 v[4:5], v[0:1], v[2:3] op_sel:[1,0] op_sel_hi:[0,0]\n"

@@ -150,12 +150,12 @@ constexpr Instruction table[] = {
     vector<F32(PackedBF16, PackedBF16, F32)>(
         "v_dot2c_f32_bf16", [](uint32_t a, uint32_t b, float c) { return dotOfBFloat16(a, b, c); })
         .with(rowflag::accumulates),
-    vector<BitsBF16(U32, U32, BitsBF16)>("v_dot2_bf16_bf16",
-                                         [](uint32_t a, uint32_t b, uint16_t c) {
-                                           return bfloat16From(
-                                               dotOfBFloat16(a, b, fromBFloat16(c)));
-                                         }),
-    vector<F16(U32, U32, F16)>(
+    vector<BitsBF16(PackedBF16, PackedBF16, BitsBF16)>("v_dot2_bf16_bf16",
+                                                       [](uint32_t a, uint32_t b, uint16_t c) {
+                                                         return bfloat16From(
+                                                             dotOfBFloat16(a, b, fromBFloat16(c)));
+                                                       }),
+    vector<F16(PackedF16, PackedF16, F16)>(
         "v_dot2_f16_f16", [](uint32_t a, uint32_t b, float c) { return dotOfHalves(a, b, c); }),
     vector<I32(U32, U32, I32)>("v_dot4_i32_i8",
                                [](uint32_t a, uint32_t b, int32_t c) {
