@@ -11,27 +11,14 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/MC/MCAsmInfo.h"
-#include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCDisassembler/MCDisassembler.h"
 #include "llvm/MC/MCInst.h"
 #include "llvm/MC/MCInstPrinter.h"
-#include "llvm/MC/MCInstrInfo.h"
-#include "llvm/MC/MCRegisterInfo.h"
 #include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/MCTargetOptions.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/TargetParser/Triple.h"
 
 #include <algorithm>
 #include <mutex>
-
-extern "C" {
-void LLVMInitializeAMDGPUTargetInfo();
-void LLVMInitializeAMDGPUTargetMC();
-void LLVMInitializeAMDGPUDisassembler();
-}
 
 namespace wavetile::device {
 
@@ -55,80 +42,6 @@ void ConstantPool::freeze() {
   for (size_t row = 0; row < values.size(); ++row)
     std::fill_n(aligned + row * waveSize, waveSize, values[row]);
 }
-
-// --- LLVM's disassembler ---
-
-struct DecodedProgram::Disassembler {
-  std::unique_ptr<llvm::MCRegisterInfo> registers;
-  std::unique_ptr<llvm::MCAsmInfo> assembly;
-  std::unique_ptr<llvm::MCInstrInfo> instructions;
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
-  std::unique_ptr<llvm::MCContext> context;
-  std::unique_ptr<llvm::MCDisassembler> disassembler;
-  std::unique_ptr<llvm::MCInstPrinter> printer;
-  /// LLVM's objects are not made for several threads.
-  mutable std::mutex mutex;
-
-  static llvm::Expected<std::unique_ptr<Disassembler>> create(llvm::StringRef processor,
-                                                              llvm::StringRef features) {
-    static std::once_flag once;
-    std::call_once(once, [] {
-      LLVMInitializeAMDGPUTargetInfo();
-      LLVMInitializeAMDGPUTargetMC();
-      LLVMInitializeAMDGPUDisassembler();
-    });
-    llvm::Triple triple("amdgcn-amd-amdhsa");
-    std::string message;
-    const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, message);
-    if (!llvmTarget)
-      return llvm::createStringError(message);
-    auto result = std::make_unique<Disassembler>();
-    llvm::MCTargetOptions options;
-    result->registers.reset(llvmTarget->createMCRegInfo(triple));
-    result->assembly.reset(llvmTarget->createMCAsmInfo(*result->registers, triple, options));
-    result->instructions.reset(llvmTarget->createMCInstrInfo());
-    result->subtarget.reset(llvmTarget->createMCSubtargetInfo(triple, processor, features));
-    result->context = std::make_unique<llvm::MCContext>(
-        triple, result->assembly.get(), result->registers.get(), result->subtarget.get());
-    result->disassembler.reset(
-        llvmTarget->createMCDisassembler(*result->subtarget, *result->context));
-    result->printer.reset(llvmTarget->createMCInstPrinter(
-        triple, 0, *result->assembly, *result->instructions, *result->registers));
-    if (!result->disassembler || !result->printer)
-      return llvm::createStringError("LLVM has no disassembler for " + processor);
-    return result;
-  }
-
-  /// The mnemonic without the suffix of its encoding.
-  llvm::StringRef mnemonic(const llvm::MCInst &inst) const {
-    const char *text = printer->getMnemonic(inst).first;
-    llvm::StringRef name = llvm::StringRef(text ? text : "").split(' ').first;
-    for (llvm::StringRef suffix : {"_dpp8", "_dpp", "_sdwa", "_e64", "_e32"})
-      name.consume_back(suffix);
-    return name;
-  }
-
-  /// Of the results, and of the first three other operands.
-  RegisterCounts countRegisters(unsigned opcode) const {
-    const llvm::MCInstrDesc &description = instructions->get(opcode);
-    unsigned mode = subtarget->getHwMode(llvm::MCSubtargetInfo::HwMode_RegInfo);
-    auto count = [&](const llvm::MCOperandInfo &operand) -> uint8_t {
-      int16_t kind = instructions->getOpRegClassID(operand, mode);
-      if (kind < 0)
-        return 0;
-      return static_cast<uint8_t>((registers->getRegClass(kind).getSizeInBits() + 31) / 32);
-    };
-    RegisterCounts result;
-    unsigned sources = 0;
-    for (unsigned i = 0; i < description.getNumOperands() && sources < 3; ++i) {
-      if (i < description.getNumDefs())
-        result.result = std::max(result.result, count(description.operands()[i]));
-      else if (uint8_t taken = count(description.operands()[i]))
-        result.sources[sources++] = taken;
-    }
-    return result;
-  }
-};
 
 // --- Programs ---
 
@@ -178,9 +91,7 @@ llvm::Error DecodedProgram::decodeAll() {
     llvm::MCInst inst;
     uint64_t size = 0;
     llvm::ArrayRef<uint8_t> rest = llvm::ArrayRef(text).drop_front(offset);
-    auto status = disassembler->disassembler->getInstruction(inst, size, rest, address + offset,
-                                                             llvm::nulls());
-    if (status != llvm::MCDisassembler::Success || size == 0 || size % 4 != 0 || size > 20) {
+    if (!disassembler->decode(rest, address + offset, inst, size)) {
       uint32_t word;
       std::copy_n(rest.begin(), 4, reinterpret_cast<uint8_t *>(&word));
       refuse(offset, "unknown encoding 0x" + llvm::utohexstr(word, true));
@@ -262,8 +173,7 @@ std::string DecodedProgram::disassemble(uint64_t at) const {
   llvm::MCInst inst;
   uint64_t size = 0;
   auto rest = llvm::ArrayRef(text).drop_front(at - address);
-  if (disassembler->disassembler->getInstruction(inst, size, rest, at, llvm::nulls()) !=
-      llvm::MCDisassembler::Success)
+  if (!disassembler->decode(rest, at, inst, size))
     return "";
   std::string result;
   llvm::raw_string_ostream stream(result);

@@ -14,6 +14,7 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_DECODER_H
 #define WAVETILE_RUNTIME_EMULATOR_DECODER_H
 
+#include "runtime/emulator/Disassembler.h"
 #include "runtime/emulator/Instruction.h"
 #include "runtime/emulator/Machine.h"
 #include "runtime/emulator/Record.h"
@@ -62,12 +63,6 @@ struct EncodedInstruction {
   uint32_t words[5] = {};
   unsigned bytes = 0;
   uint64_t address = 0;
-};
-
-/// How many registers the operands of an instruction take, as LLVM describes it; 0: no register.
-struct RegisterCounts {
-  uint8_t result = 0;
-  uint8_t sources[3] = {};
 };
 
 /// Reads operands out of encodings. Gives records, whose branch targets are still addresses.
@@ -149,8 +144,6 @@ public:
   llvm::ArrayRef<RegisterCounts> allRegisterCounts() const { return registerCounts; }
 
 private:
-  struct Disassembler;
-
   const TargetDescription &targetRow;
   uint32_t lanes;
   std::vector<uint8_t> text;

@@ -123,6 +123,9 @@ struct Instruction {
   uint16_t flags = 0;
   InstructionClass instructionClass{};
   uint8_t variant = 0;
+  /// 0: the hardware's bits. Else: within so many units in the last place of the true value, where
+  /// the hardware's own bits are not public.
+  uint8_t ulp = 0;
 
   constexpr Instruction with(uint16_t addedFlags) const {
     Instruction copy = *this;
@@ -132,6 +135,11 @@ struct Instruction {
   constexpr Instruction as(InstructionClass c) const {
     Instruction copy = *this;
     copy.instructionClass = c;
+    return copy;
+  }
+  constexpr Instruction within(uint8_t unitsInTheLastPlace) const {
+    Instruction copy = *this;
+    copy.ulp = unitsInTheLastPlace;
     return copy;
   }
 };

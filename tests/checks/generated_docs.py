@@ -112,12 +112,18 @@ def _operations() -> str:
     return "".join(parts)
 
 
+def _coverage() -> str:
+    command = ["wavetile-device-coverage", "--page"]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
 PAGES = {
     "tile-dialect.md": _dialect,
     "passes.md": _passes,
     "errors.md": _errors,
     "config.md": _config,
     "operations.md": _operations,
+    "software-device-coverage.md": _coverage,
 }
 
 

@@ -52,10 +52,15 @@ constexpr Instruction table[] = {
     vector<F64(F64, I32)>("v_ldexp_f64", [](double a, int32_t b) { return scaleByPower(a, b); }),
     vector<F64(F64)>("v_frexp_mant_f64", [](double a) { return mantissa(a); }),
     vector<I32(F64)>("v_frexp_exp_i32_f64", [](double a) { return mantissaExponent(a); }),
-    vector<F64(F64)>("v_rcp_f64", [](double a) { return reciprocal(a); }).as(transcendental),
+    vector<F64(F64)>("v_rcp_f64", [](double a) { return reciprocal(a); })
+        .as(transcendental)
+        .within(1),
     vector<F64(F64)>("v_rsq_f64", [](double a) { return reciprocalSquareRoot(a); })
-        .as(transcendental),
-    vector<F64(F64)>("v_sqrt_f64", [](double a) { return squareRoot(a); }).as(transcendental),
+        .as(transcendental)
+        .within(1),
+    vector<F64(F64)>("v_sqrt_f64", [](double a) { return squareRoot(a); })
+        .as(transcendental)
+        .within(1),
     vector<WithMask<F64>(F64, F64, F64)>("v_div_scale_f64",
                                          [](double value, double denominator, double numerator) {
                                            return divisionScale(value, denominator, numerator);

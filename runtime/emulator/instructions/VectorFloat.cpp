@@ -114,15 +114,30 @@ constexpr Instruction table[] = {
     vector<F32(F32)>("v_frexp_mant_f32", [](float a) { return mantissa(a); }),
     vector<I32(F32)>("v_frexp_exp_i32_f32", [](float a) { return mantissaExponent(a); }),
 
-    vector<F32(F32)>("v_rcp_f32", [](float a) { return reciprocal(a); }).as(transcendental),
-    vector<F32(F32)>("v_rcp_iflag_f32", [](float a) { return reciprocal(a); }).as(transcendental),
+    vector<F32(F32)>("v_rcp_f32", [](float a) { return reciprocal(a); })
+        .as(transcendental)
+        .within(1),
+    vector<F32(F32)>("v_rcp_iflag_f32", [](float a) { return reciprocal(a); })
+        .as(transcendental)
+        .within(1),
     vector<F32(F32)>("v_rsq_f32", [](float a) { return reciprocalSquareRoot(a); })
-        .as(transcendental),
-    vector<F32(F32)>("v_sqrt_f32", [](float a) { return squareRoot(a); }).as(transcendental),
-    vector<F32(F32)>("v_exp_f32", [](float a) { return exp2Float(a); }).as(transcendental),
-    vector<F32(F32)>("v_log_f32", [](float a) { return log2Float(a); }).as(transcendental),
-    vector<F32(F32)>("v_sin_f32", [](float a) { return sineOfTurns(a, 0.0); }).as(transcendental),
-    vector<F32(F32)>("v_cos_f32", [](float a) { return sineOfTurns(a, 0.25); }).as(transcendental),
+        .as(transcendental)
+        .within(1),
+    vector<F32(F32)>("v_sqrt_f32", [](float a) { return squareRoot(a); })
+        .as(transcendental)
+        .within(1),
+    vector<F32(F32)>("v_exp_f32", [](float a) { return exp2Float(a); })
+        .as(transcendental)
+        .within(1),
+    vector<F32(F32)>("v_log_f32", [](float a) { return log2Float(a); })
+        .as(transcendental)
+        .within(1),
+    vector<F32(F32)>("v_sin_f32", [](float a) { return sineOfTurns(a, 0.0); })
+        .as(transcendental)
+        .within(1),
+    vector<F32(F32)>("v_cos_f32", [](float a) { return sineOfTurns(a, 0.25); })
+        .as(transcendental)
+        .within(1),
 
     vector<WithMask<F32>(F32, F32, F32)>("v_div_scale_f32",
                                          [](float value, float denominator, float numerator) {

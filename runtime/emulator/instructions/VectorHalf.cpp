@@ -95,14 +95,27 @@ constexpr Instruction table[] = {
                             int n = b < -60 ? -60 : b > 60 ? 60 : b;
                             return resultOr(a * static_cast<float>(powerOfTwo(n)), a);
                           }),
-    vector<F16(F16)>("v_rcp_f16", [](float a) { return resultOr(1.0f / a, a); }).as(transcendental),
+    vector<F16(F16)>("v_rcp_f16", [](float a) { return resultOr(1.0f / a, a); })
+        .as(transcendental)
+        .within(1),
     vector<F16(F16)>("v_rsq_f16", [](float a) { return reciprocalSquareRoot(a); })
-        .as(transcendental),
-    vector<F16(F16)>("v_sqrt_f16", [](float a) { return squareRoot(a); }).as(transcendental),
-    vector<F16(F16)>("v_exp_f16", [](float a) { return exp2Float(a); }).as(transcendental),
-    vector<F16(F16)>("v_log_f16", [](float a) { return log2Float(a); }).as(transcendental),
-    vector<F16(F16)>("v_sin_f16", [](float a) { return sineOfTurns(a, 0.0); }).as(transcendental),
-    vector<F16(F16)>("v_cos_f16", [](float a) { return sineOfTurns(a, 0.25); }).as(transcendental),
+        .as(transcendental)
+        .within(1),
+    vector<F16(F16)>("v_sqrt_f16", [](float a) { return squareRoot(a); })
+        .as(transcendental)
+        .within(1),
+    vector<F16(F16)>("v_exp_f16", [](float a) { return exp2Float(a); })
+        .as(transcendental)
+        .within(1),
+    vector<F16(F16)>("v_log_f16", [](float a) { return log2Float(a); })
+        .as(transcendental)
+        .within(1),
+    vector<F16(F16)>("v_sin_f16", [](float a) { return sineOfTurns(a, 0.0); })
+        .as(transcendental)
+        .within(1),
+    vector<F16(F16)>("v_cos_f16", [](float a) { return sineOfTurns(a, 0.25); })
+        .as(transcendental)
+        .within(1),
     vector<F16(F16, F16, F16)>(
         "v_div_fixup_f16", [](float a, float b, float c) { return divisionFixupHalf(a, b, c); }),
 };

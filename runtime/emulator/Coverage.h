@@ -1,0 +1,51 @@
+//===- Coverage.h - What the device makes of every instruction there is ----===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What this header promises: every instruction that LLVM's disassembler knows for a processor, in
+// every encoding, with what the device does with it. Nothing is listed by hand: the walk tries all
+// opcodes of all encodings on the disassembler, and then gives what it found to the device's
+// decoder, as if it stood in a code object.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_COVERAGE_H
+#define WAVETILE_RUNTIME_EMULATOR_COVERAGE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace wavetile::device {
+
+enum class Support : uint8_t {
+  Exact,       ///< The hardware's bits.
+  Approximate, ///< Within `ulp` of the true value; the hardware's own bits are not public.
+  LeftOut,     ///< Refused, and meant to be: `why` says for what reason.
+  Missing      ///< Refused, for nobody has written it yet, or not this encoding of it.
+};
+
+struct CoveredInstruction {
+  std::string mnemonic; ///< Without the suffix of the encoding.
+  std::string encoding; ///< "VOP3", "VOP2 SDWA", "DS".
+  Support support = Support::Missing;
+  unsigned ulp = 0;
+  std::string why; ///< What is left out, or what the decoder says.
+};
+
+/// All instructions of a processor such as "gfx950", sorted by encoding and mnemonic. For one that
+/// LLVM knows and the device does not, all of them are missing. Fails if LLVM does not know it.
+llvm::Expected<std::vector<CoveredInstruction>> instructionCoverage(llvm::StringRef processor);
+
+/// The page docs/software-device-coverage.md, of all targets of the device.
+llvm::Expected<std::string> coveragePage();
+
+} // namespace wavetile::device
+
+#endif // WAVETILE_RUNTIME_EMULATOR_COVERAGE_H

@@ -1,0 +1,195 @@
+//===- Disassembler.cpp - LLVM's disassembler for one processor -----------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Disassembler.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/MC/MCTargetOptions.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <algorithm>
+
+extern "C" {
+void LLVMInitializeAMDGPUTargetInfo();
+void LLVMInitializeAMDGPUTargetMC();
+void LLVMInitializeAMDGPUDisassembler();
+}
+
+namespace wavetile::device {
+
+llvm::Expected<std::unique_ptr<Disassembler>> Disassembler::create(llvm::StringRef processor,
+                                                                   llvm::StringRef features) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUDisassembler();
+  });
+  llvm::Triple triple("amdgcn-amd-amdhsa");
+  std::string message;
+  const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!llvmTarget)
+    return llvm::createStringError(message);
+  auto result = std::make_unique<Disassembler>();
+  llvm::MCTargetOptions options;
+  result->registers.reset(llvmTarget->createMCRegInfo(triple));
+  result->assembly.reset(llvmTarget->createMCAsmInfo(*result->registers, triple, options));
+  result->instructions.reset(llvmTarget->createMCInstrInfo());
+  // LLVM makes a message or an abort of a name that it does not know.
+  result->subtarget.reset(llvmTarget->createMCSubtargetInfo(triple, "", ""));
+  if (!result->subtarget->isCPUStringValid(processor))
+    return llvm::createStringError("LLVM does not know the processor " + processor);
+  result->subtarget.reset(llvmTarget->createMCSubtargetInfo(triple, processor, features));
+  result->context = std::make_unique<llvm::MCContext>(
+      triple, result->assembly.get(), result->registers.get(), result->subtarget.get());
+  result->disassembler.reset(
+      llvmTarget->createMCDisassembler(*result->subtarget, *result->context));
+  result->printer.reset(llvmTarget->createMCInstPrinter(triple, 0, *result->assembly,
+                                                        *result->instructions, *result->registers));
+  if (!result->disassembler || !result->printer)
+    return llvm::createStringError("LLVM has no disassembler for " + processor);
+  return result;
+}
+
+// --- Literals ---
+
+namespace {
+
+/// A source field of an encoding, where 255 announces a literal.
+struct SourceField {
+  unsigned word, shift, bits;
+  uint32_t of(const uint32_t *words) const { return words[word] >> shift & ((1u << bits) - 1); }
+  void set(uint32_t *words, uint32_t value) const {
+    words[word] = (words[word] & ~(((1u << bits) - 1) << shift)) | value << shift;
+  }
+};
+constexpr uint32_t announcesLiteral = 255, inlineZero = 128, inlineOne = 129;
+
+/// All fields of an encoding that hold sources, by its first word.
+llvm::SmallVector<SourceField, 6> sourceFields(uint32_t word) {
+  if (word >> 31 == 0) // VOP1, VOP2, VOPC
+    return {{0, 0, 9}};
+  if (word >> 30 == 2) {
+    if (word >> 28 == 0xb && word >> 23 != 0x17d && word >> 23 != 0x17e) // SOPK, SOPP
+      return {};
+    if (word >> 23 == 0x17d) // SOP1
+      return {{0, 0, 8}};
+    return {{0, 0, 8}, {0, 8, 8}}; // SOP2, SOPC
+  }
+  switch (word >> 26) {
+  case 0x32: // VOPD
+    return {{0, 0, 9}, {1, 0, 9}};
+  case 0x33: // VOP3, VOP3P
+  case 0x34:
+  case 0x35:
+    if (word >> 16 == 0xd3ac) // A matrix product with scales: two instructions in one.
+      return {{1, 0, 9}, {1, 9, 9}, {3, 0, 9}, {3, 9, 9}, {3, 18, 9}};
+    return {{1, 0, 9}, {1, 9, 9}, {1, 18, 9}};
+  case 0x38: // MUBUF, MTBUF: the scalar offset.
+  case 0x3a:
+    return {{1, 24, 8}};
+  default:
+    return {};
+  }
+}
+
+} // namespace
+
+/// The operand of `inst` that a field gives: the one that changes with it. -1: the field is unused.
+static int operandOf(const Disassembler &llvmSide, SourceField field, uint32_t *words,
+                     llvm::MCInst &inst, uint64_t &size) {
+  llvm::MCInst other;
+  llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words), 20);
+  field.set(words, inlineOne);
+  if (llvmSide.disassembler->getInstruction(other, size, bytes, 0, llvm::nulls()) !=
+      llvm::MCDisassembler::Success)
+    return -1;
+  field.set(words, inlineZero);
+  if (llvmSide.disassembler->getInstruction(inst, size, bytes, 0, llvm::nulls()) !=
+          llvm::MCDisassembler::Success ||
+      inst.getNumOperands() != other.getNumOperands())
+    return -1;
+  for (unsigned i = 0; i < inst.getNumOperands(); ++i)
+    if (inst.getOperand(i).isImm() && other.getOperand(i).isImm() &&
+        inst.getOperand(i).getImm() != other.getOperand(i).getImm())
+      return static_cast<int>(i);
+  return -1;
+}
+
+/// LLVM's decoder goes wrong, up to reading through a null pointer, over a literal where none can
+/// be. So the instruction is looked at first with a constant in its place.
+bool Disassembler::hasImpossibleLiteral(const uint32_t *words) const {
+  for (const SourceField &field : sourceFields(words[0])) {
+    if (field.of(words) != announcesLiteral)
+      continue;
+    uint32_t copy[5];
+    std::copy_n(words, 5, copy);
+    for (const SourceField &other : sourceFields(words[0]))
+      if (other.of(words) == announcesLiteral)
+        other.set(copy, inlineZero);
+    llvm::MCInst inst;
+    uint64_t size = 0;
+    int operand = operandOf(*this, field, copy, inst, size);
+    if (operand < 0)
+      continue;
+    // LLVM's OPERAND_REG_IMM_INT32 to OPERAND_REG_IMM_V2FP32: registers, constants and literals.
+    constexpr unsigned first = llvm::MCOI::OPERAND_FIRST_TARGET, last = first + 13;
+    const llvm::MCInstrDesc &description = instructions->get(inst.getOpcode());
+    if (static_cast<unsigned>(operand) >= description.getNumOperands())
+      return true;
+    unsigned type = description.operands()[static_cast<unsigned>(operand)].OperandType;
+    if (type < first || type > last || size + 4 > assembly->getMaxInstLength(subtarget.get()))
+      return true;
+  }
+  return false;
+}
+
+bool Disassembler::decode(llvm::ArrayRef<uint8_t> bytes, uint64_t address, llvm::MCInst &inst,
+                          uint64_t &size) const {
+  // Past the end LLVM sees zeros: an instruction that needs them is none.
+  uint32_t words[5] = {};
+  std::copy_n(bytes.begin(), std::min<size_t>(bytes.size(), sizeof(words)),
+              reinterpret_cast<uint8_t *>(words));
+  if (hasImpossibleLiteral(words))
+    return false;
+  llvm::ArrayRef<uint8_t> padded(reinterpret_cast<const uint8_t *>(words), sizeof(words));
+  return disassembler->getInstruction(inst, size, padded, address, llvm::nulls()) ==
+             llvm::MCDisassembler::Success &&
+         size != 0 && size % 4 == 0 && size <= std::min<size_t>(bytes.size(), sizeof(words));
+}
+
+llvm::StringRef Disassembler::mnemonic(const llvm::MCInst &inst) const {
+  const char *text = printer->getMnemonic(inst).first;
+  llvm::StringRef name = llvm::StringRef(text ? text : "").split(' ').first;
+  for (llvm::StringRef suffix : {"_dpp8", "_dpp", "_sdwa", "_e64", "_e32"})
+    name.consume_back(suffix);
+  return name;
+}
+
+RegisterCounts Disassembler::countRegisters(unsigned opcode) const {
+  const llvm::MCInstrDesc &description = instructions->get(opcode);
+  unsigned mode = subtarget->getHwMode(llvm::MCSubtargetInfo::HwMode_RegInfo);
+  auto count = [&](const llvm::MCOperandInfo &operand) -> uint8_t {
+    int16_t kind = instructions->getOpRegClassID(operand, mode);
+    if (kind < 0)
+      return 0;
+    return static_cast<uint8_t>((registers->getRegClass(kind).getSizeInBits() + 31) / 32);
+  };
+  RegisterCounts result;
+  unsigned sources = 0;
+  for (unsigned i = 0; i < description.getNumOperands() && sources < 3; ++i) {
+    if (i < description.getNumDefs())
+      result.result = std::max(result.result, count(description.operands()[i]));
+    else if (uint8_t taken = count(description.operands()[i]))
+      result.sources[sources++] = taken;
+  }
+  return result;
+}
+
+} // namespace wavetile::device

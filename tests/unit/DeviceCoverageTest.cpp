@@ -1,0 +1,118 @@
+//===- DeviceCoverageTest.cpp - The list of what the device executes -------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Coverage.h"
+#include "runtime/emulator/Disassembler.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+namespace wavetile::device {
+namespace {
+
+std::map<std::string, CoveredInstruction> coverageOf(const std::string &target) {
+  std::map<std::string, CoveredInstruction> result;
+  for (CoveredInstruction &instruction : llvm::cantFail(instructionCoverage(target)))
+    result[instruction.encoding + " " + instruction.mnemonic] = instruction;
+  return result;
+}
+
+/// One instruction of each encoding at least, from AMD's ISA documents.
+struct Known {
+  const char *target;
+  std::initializer_list<const char *> instructions;
+};
+const Known known[] = {
+    {"gfx950",
+     {"SOP1 s_mov_b32",
+      "SOP2 s_add_u32",
+      "SOPC s_cmp_eq_u32",
+      "SOPK s_setreg_imm32_b32",
+      "SOPP s_waitcnt",
+      "SMEM s_buffer_load_dwordx16",
+      "VOP1 v_mov_b64",
+      "VOP1 SDWA v_cvt_f32_f16",
+      "VOP1 DPP v_mov_b32",
+      "VOP2 v_fmaak_f32",
+      "VOP2 SDWA v_cndmask_b32",
+      "VOP2 DPP v_add_f32",
+      "VOPC v_cmpx_class_f64",
+      "VOPC SDWA v_cmp_lt_u16",
+      "VOP3 v_cvt_scalef32_sr_pk_fp4_bf16",
+      "VOP3 v_permlane32_swap_b32",
+      "VOP3P v_pk_mov_b32",
+      "VOP3P-MAI v_mfma_f32_16x16x32_bf16",
+      "VOP3P-MAI v_smfmac_f32_32x32x32_bf16",
+      "DS ds_read_b64_tr_b16",
+      "FLAT global_load_lds_dwordx4",
+      "FLAT scratch_load_dword",
+      "FLAT flat_atomic_add_f64",
+      "MUBUF buffer_wbl2",
+      "MTBUF tbuffer_load_format_xyzw"}},
+    {"gfx1150",
+     {"VOP1 DPP8 v_mov_b32", "VOP3 DPP v_add_co_u32", "VOPD v_dual_cndmask_b32",
+      "VOP3P v_wmma_f32_16x16x16_bf16", "SOP1 s_cvt_f32_u32", "MIMG image_sample",
+      "LDSDIR lds_direct_load", "EXP exp"}},
+    {"gfx1201",
+     {"SOP1 s_barrier_signal", "VOP3P v_swmmac_f32_16x16x32_f16", "FLAT global_load_tr_b128",
+      "VIMAGE image_load", "VSAMPLE image_sample", "SOP2 s_add_nc_u64", "VOPC DPP8 v_cmp_eq_f32"}},
+};
+
+TEST(DeviceCoverage, FindsInstructionsOfEveryEncoding) {
+  for (const Known &row : known) {
+    auto covered = coverageOf(row.target);
+    for (const char *name : row.instructions)
+      EXPECT_TRUE(covered.count(name)) << row.target << " " << name;
+  }
+}
+
+TEST(DeviceCoverage, DoesNotGiveATargetWhatItLacks) {
+  auto gfx942 = coverageOf("gfx942");
+  EXPECT_FALSE(gfx942.count("VOP3 v_prng_b32"));
+  EXPECT_FALSE(gfx942.count("VOP3 v_permlane32_swap_b32"));
+  EXPECT_FALSE(coverageOf("gfx950").count("VOP3P-MAI v_mfma_f32_16x16x8_xf32"));
+  EXPECT_TRUE(gfx942.count("VOP3P-MAI v_mfma_f32_16x16x8_xf32"));
+}
+
+TEST(DeviceCoverage, SaysWhatIsExactApproximateAndLeftOut) {
+  auto covered = coverageOf("gfx950");
+  EXPECT_EQ(covered["VOP2 v_add_f32"].support, Support::Exact);
+  EXPECT_EQ(covered["VOP1 v_exp_f32"].support, Support::Approximate);
+  EXPECT_EQ(covered["VOP1 v_exp_f32"].ulp, 1u);
+  EXPECT_EQ(covered["DS ds_gws_init"].support, Support::LeftOut);
+  EXPECT_EQ(covered["SMEM s_store_dword"].support, Support::LeftOut);
+  EXPECT_EQ(covered["SMEM s_store_dword"].why, "scalar stores");
+}
+
+TEST(DeviceCoverage, RefusesAProcessorThatLlvmDoesNotKnow) {
+  auto covered = instructionCoverage("gfx31337");
+  ASSERT_FALSE(covered);
+  EXPECT_NE(llvm::toString(covered.takeError()).find("gfx31337"), std::string::npos);
+}
+
+bool decodes(const char *target, std::initializer_list<uint32_t> words) {
+  auto disassembler = llvm::cantFail(Disassembler::create(target));
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words.begin()), words.size() * 4);
+  return disassembler->decode(bytes, 0, inst, size);
+}
+
+TEST(DeviceDisassembler, SurvivesLiteralsWhereNoneCanBe) {
+  // v_cmp_class_f32_e64 s[4:5], <literal>, v4: VOP3 of gfx942 has none.
+  EXPECT_FALSE(decodes("gfx942", {0xd0100004, 0x041208ff, 0x3f800000, 0}));
+  // s_barrier_signal <literal>
+  EXPECT_FALSE(decodes("gfx1201", {0xbe864eff, 0x3f800000, 0, 0}));
+  // v_mov_b32 v4, <literal> at the end of the code.
+  EXPECT_FALSE(decodes("gfx950", {0x7e0802ff}));
+  EXPECT_TRUE(decodes("gfx950", {0x7e0802ff, 0x3f800000}));
+}
+
+} // namespace
+} // namespace wavetile::device
