@@ -14,11 +14,8 @@ Written for Triton 3.8.
 
 from __future__ import annotations
 
-import ctypes
-import math
 import time
-import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +24,8 @@ from triton import knobs
 from triton.backends.amd import driver as amd
 from triton.runtime import driver as active_driver
 
-from wavetile.device.library import Library, MemoryRange
+from wavetile.device.library import Library
+from wavetile.device.tensors import storages
 from wavetile.errors import ConfigError, DeviceError
 
 
@@ -182,26 +180,6 @@ class Launcher(amd.HIPLauncher):
         return self._names[index] if index < len(self._names) else f"argument {index}"
 
 
-def storages(argument: Any, name: str) -> Iterator[MemoryRange]:
-    """The memory behind a kernel's argument: a tensor's whole storage; nothing for a number.
-
-    Args:
-        argument: a tensor, something with a `base` tensor (a descriptor, a reinterpreted tensor),
-            or a tuple of these
-        name: what reports call it
-    """
-    if isinstance(argument, torch.Tensor):
-        storage = argument.untyped_storage()
-        if storage.nbytes():
-            yield MemoryRange(storage.data_ptr(), storage.nbytes(), name)
-    elif isinstance(argument, tuple):
-        fields = getattr(argument, "_fields", range(len(argument)))
-        for field, part in zip(fields, argument):
-            yield from storages(part, f"{name}.{field}")
-    elif isinstance(getattr(argument, "base", None), torch.Tensor):
-        yield from storages(argument.base, name)
-
-
 class DeviceInterface:
     """What Triton's own functions, such as `triton.testing.do_bench`, use of torch.cuda."""
 
@@ -227,24 +205,3 @@ class DeviceInterface:
     def current_device() -> int:
         """The number of the current device."""
         return active_driver.active.get_current_device()
-
-
-def empty(*size: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """A CPU tensor in the device's own memory (hipMalloc), which the device tracks from its first
-    bit: its contents are undefined until something writes them, and it lies between redzones.
-
-    The memory is freed with the tensor's storage.
-
-    Args:
-        size: the extents
-        dtype: the elements' type
-    """
-    library = Library()
-    elements = math.prod(size)
-    bytes = max(elements * dtype.itemsize, dtype.itemsize)
-    pointer = ctypes.c_void_p()
-    library.call("hipMalloc", ctypes.byref(pointer), ctypes.c_size_t(bytes))
-    assert pointer.value is not None
-    memory = (ctypes.c_byte * bytes).from_address(pointer.value)
-    weakref.finalize(memory, library.call, "hipFree", pointer)
-    return torch.frombuffer(memory, dtype=dtype)[:elements].view(size)

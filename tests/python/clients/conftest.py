@@ -7,6 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 from wavetile.device import triton as software
+from wavetile.device.library import Library
+
+#: Loaded before any client: who is linked with libamdhip64.so.7, as FlyDSL is, gets this one.
+LIBRARY = Library()
 
 
 def pytest_configure(config: pytest.Config) -> None:

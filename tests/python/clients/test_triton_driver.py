@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 from wavetile.device import triton as software
+from wavetile.device.tensors import empty
 from wavetile.errors import ConfigError, DeviceError
 
 from tests.python.clients.launches import launched
@@ -44,7 +45,7 @@ def test_one_element_past_a_tensor_is_reported(device: software.SoftwareDriver, 
 
 
 def test_one_element_past_device_memory_is_reported(device: software.SoftwareDriver) -> None:
-    x, out = torch.ones(1000), software.empty(999)
+    x, out = torch.ones(1000), empty(999)
     with pytest.raises(DeviceError, match="past the end of allocation"):
         copy[(1,)](x, out, 1000, 1024)
 
@@ -60,12 +61,12 @@ def test_a_view_may_be_used_up_to_the_end_of_its_storage(
 
 
 def test_device_memory_holds_a_tensor(device: software.SoftwareDriver, target: str) -> None:
-    x = software.empty(7, 11, dtype=torch.int64)
+    x = empty(7, 11, dtype=torch.int64)
     x.copy_(torch.arange(77).view(7, 11))
-    out = software.empty(7, 11, dtype=torch.int64)
+    out = empty(7, 11, dtype=torch.int64)
     copy[(2,)](x, out, 77, 64)
     assert torch.equal(out, x)
-    assert software.empty(0, 3).shape == (0, 3)
+    assert empty(0, 3).shape == (0, 3)
     assert launched(device.library, target) == {"copy": 1}
 
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tensors on the software device: their bounds, and tensors in its own memory."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import weakref
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+
+from wavetile.device.library import Library, MemoryRange
+
+
+def storages(argument: Any, name: str) -> Iterator[MemoryRange]:
+    """The memory behind a kernel's argument: a tensor's whole storage; nothing for a number.
+
+    Args:
+        argument: a tensor, something with a `base` tensor (a descriptor, a reinterpreted tensor),
+            or a tuple of these
+        name: what reports call it
+    """
+    if isinstance(argument, torch.Tensor):
+        storage = argument.untyped_storage()
+        if storage.nbytes():
+            yield MemoryRange(storage.data_ptr(), storage.nbytes(), name)
+    elif isinstance(argument, tuple):
+        fields = getattr(argument, "_fields", range(len(argument)))
+        for field, part in zip(fields, argument):
+            yield from storages(part, f"{name}.{field}")
+    elif isinstance(getattr(argument, "base", None), torch.Tensor):
+        yield from storages(argument.base, name)
+
+
+def announced(library: Library, **tensors: torch.Tensor) -> AbstractContextManager[None]:
+    """Within this, kernels may touch the storages of these tensors and the device's own
+    allocations, nothing else; reports use the keywords' names.
+
+    Args:
+        library: the software device
+        tensors: CPU tensors
+    """
+    return library.announced(
+        memory for name, tensor in tensors.items() for memory in storages(tensor, name)
+    )
+
+
+def empty(*size: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """A CPU tensor in the device's own memory (hipMalloc), which the device tracks from its first
+    bit: its contents are undefined until something writes them, and it lies between redzones.
+
+    The memory is freed with the tensor's storage.
+
+    Args:
+        size: the extents
+        dtype: the elements' type
+    """
+    library = Library()
+    elements = math.prod(size)
+    bytes = max(elements * dtype.itemsize, dtype.itemsize)
+    pointer = ctypes.c_void_p()
+    library.call("hipMalloc", ctypes.byref(pointer), ctypes.c_size_t(bytes))
+    assert pointer.value is not None
+    memory = (ctypes.c_byte * bytes).from_address(pointer.value)
+    weakref.finalize(memory, library.call, "hipFree", pointer)
+    return torch.frombuffer(memory, dtype=dtype)[:elements].view(size)
