@@ -11,6 +11,7 @@
 #include "runtime/emulator/LaunchContext.h"
 #include "runtime/emulator/Occupancy.h"
 #include "runtime/emulator/Scheduler.h"
+#include "runtime/emulator/ThreadPool.h"
 
 #include <algorithm>
 
@@ -46,13 +47,24 @@ LaunchResult run(const Launch &launch, const MemoryMap &memory) {
   LaunchContext context(launch);
   if (std::optional<Fault> refusal = context.refusal())
     return {std::move(refusal), {}};
+  // One that does not fit runs alone: whether HIP refuses it is not decided here.
   uint64_t capacity =
       uint64_t(multiprocessors(context.target)) *
       residentWorkgroups(*launch.kernel, context.target, context.workItems, launch.dynamicLdsBytes);
+  unsigned threads = static_cast<unsigned>(
+      std::min<uint64_t>(std::max(launch.threads, 1u), context.workgroupCount));
   std::vector<std::unique_ptr<ResidentWorkgroup>> pool;
-  Scheduler scheduler(context, memory, std::max<uint64_t>(capacity, 1), 1, pool);
-  HostFloatControl control;
-  scheduler.work();
+  Scheduler scheduler(context, memory, std::max<uint64_t>(capacity, 1), threads, pool);
+  auto work = [&](llvm::function_ref<void()> callHelp) {
+    HostFloatControl control;
+    scheduler.work(callHelp);
+  };
+  std::optional<Help> help;
+  if (threads == 1)
+    work(nullptr);
+  else
+    work([&] { help.emplace(threads - 1, [&] { work(nullptr); }); });
+  help.reset();
   return scheduler.takeResult();
 }
 

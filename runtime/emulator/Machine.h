@@ -128,6 +128,14 @@ enum class FaultKind : uint8_t {
 /// A short name for reports: "out of bounds".
 llvm::StringRef name(FaultKind);
 
+/// Where one wave of a stuck launch stands.
+struct WavePosition {
+  std::array<uint32_t, 3> workgroup{};
+  uint32_t wave = 0;
+  uint64_t instructionAddress = 0;
+  bool atBarrier = false; ///< It waits at the barrier there; otherwise it runs in circles.
+};
+
 /// The first thing that went wrong in a launch. Addresses and lanes are those of the first active
 /// lane at fault.
 struct Fault {
@@ -142,6 +150,8 @@ struct Fault {
   uint32_t bytes = 0;   ///< Size of the access of one lane.
   bool isStore = false;
   std::string detail; ///< One more sentence where the fields do not say it all.
+  /// FaultKind::Stuck: all waves that are left, by workgroup in linear order.
+  std::vector<WavePosition> waves;
 };
 
 /// Code taken apart once, when a code object is loaded: one record an instruction.
@@ -184,6 +194,9 @@ struct Launch {
   uint32_t dynamicLdsBytes = 0;
   /// Wave instructions that the launch may execute before it is stopped with a fault.
   uint64_t instructionLimit = UINT64_MAX;
+  /// Threads that may execute it, the caller's included. With one the order of all instructions is
+  /// always the same; results depend on it only if the kernel orders itself by atomics.
+  unsigned threads = 1;
 };
 
 struct LaunchResult {
@@ -191,8 +204,8 @@ struct LaunchResult {
   Counters counters;
 };
 
-/// Executes all workgroups in linear order (x fastest). Thread-safe: everything that changes lives
-/// in the call.
+/// Executes all workgroups, started in linear order (x fastest), and returns when all have ended.
+/// Thread-safe: everything that changes lives in the call.
 LaunchResult run(const Launch &launch, const MemoryMap &memory);
 
 } // namespace wavetile::device

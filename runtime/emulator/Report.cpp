@@ -91,6 +91,34 @@ static bool isAccess(FaultKind kind) {
          kind == FaultKind::LdsOutOfBounds || kind == FaultKind::ScratchOutOfBounds;
 }
 
+/// A line for each run of waves of a workgroup that stand at the same instruction.
+static void describeWaves(raw_ostream &os, const Fault &fault, const KernelInfo &kernel) {
+  constexpr size_t mostLines = 20;
+  ArrayRef<WavePosition> waves = fault.waves;
+  size_t lines = 0;
+  while (!waves.empty() && lines++ < mostLines) {
+    const WavePosition &first = waves.front();
+    size_t same = llvm::find_if(waves,
+                                [&](const WavePosition &wave) {
+                                  return wave.workgroup != first.workgroup ||
+                                         wave.instructionAddress != first.instructionAddress ||
+                                         wave.atBarrier != first.atBarrier;
+                                }) -
+                  waves.begin();
+    std::string which = same == 1
+                            ? formatv("wave {0}", first.wave).str()
+                            : formatv("waves {0} to {1}", first.wave, waves[same - 1].wave).str();
+    line(os, "waits",
+         formatv("workgroup ({0}, {1}, {2}), {3}: {4} +{5:x}", first.workgroup[0],
+                 first.workgroup[1], first.workgroup[2], which,
+                 first.atBarrier ? "at the barrier at" : "runs in circles around",
+                 first.instructionAddress - kernel.codeBegin));
+    waves = waves.drop_front(same);
+  }
+  if (!waves.empty())
+    line(os, "waits", formatv("and {0} more waves", waves.size()));
+}
+
 std::string formatFault(const Fault &fault, const KernelInfo &kernel, const CodeObject &object,
                         const MemoryMap &memory) {
   std::string text;
@@ -121,6 +149,7 @@ std::string formatFault(const Fault &fault, const KernelInfo &kernel, const Code
   }
   if (!fault.detail.empty())
     line(os, "detail", fault.detail);
+  describeWaves(os, fault, kernel);
   return text;
 }
 

@@ -30,6 +30,8 @@ void ResidentWorkgroup::reserve(const LaunchContext &context) {
 void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
   reserve(context);
   linearIndex = index;
+  round = 0;
+  mayRepeat = false;
   group = context.workgroupAt(index);
   size_t scratchOfWave = size_t(context.waveSize) * context.kernel.privateSegmentSize;
   // Memory and registers are undefined at the start: NaN in every format makes a use of them

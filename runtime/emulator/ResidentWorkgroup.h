@@ -38,6 +38,8 @@ public:
   Workgroup shared;
   /// The round of turns in which it runs next.
   uint64_t round = 0;
+  /// Its last turn opened no barrier and ended no wave: the waves may be waiting for something.
+  bool mayRepeat = false;
 
 private:
   void reserve(const LaunchContext &context);

@@ -12,6 +12,10 @@
 // anywhere that others can see, as when all wait for one that has not started, as many start as
 // there is room for.
 //
+// A launch is stuck if a whole round changed nothing: all waves came back to states that they were
+// in before, none started or ended, no barrier opened, no byte of memory changed, and no other
+// launch of this process runs that might still change something.
+//
 // With one thread the order of all instructions is always the same. With several, each workgroup's
 // turn is on one thread. The fault of a launch is that of the first workgroup in linear order that
 // has one: workgroups before it run to their end, those after it are dropped.
@@ -25,7 +29,10 @@
 #include "runtime/emulator/ResidentWorkgroup.h"
 #include "runtime/emulator/TurnRunner.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -40,9 +47,12 @@ public:
   Scheduler(const LaunchContext &context, const MemoryMap &map, uint64_t capacity, unsigned threads,
             std::vector<std::unique_ptr<ResidentWorkgroup>> &pool);
 
+  ~Scheduler();
+
   /// Runs workgroups until there is nothing left for this thread to do. May be called by several
-  /// threads at a time; when all calls have returned, the launch has ended.
-  void work();
+  /// threads at a time; when all calls have returned, the launch has ended. \p callHelp is called
+  /// once, when there seems to be work for more than one thread.
+  void work(llvm::function_ref<void()> callHelp = nullptr);
 
   /// What came of the launch. Call when all threads are done.
   LaunchResult takeResult();
@@ -51,10 +61,13 @@ private:
   using Group = std::unique_ptr<ResidentWorkgroup>;
 
   Group next(std::unique_lock<std::mutex> &lock, bool &isNew, uint64_t &index);
-  void settle(Group group, Turn turn, bool isNew);
+  void settle(Group group, const Turn &turn, bool isNew);
   void beginRound();
+  bool isStuck();
+  void reportStuck();
   bool canStart() const { return started < limit && resident < capacity; }
-  void dropFaulted();
+  bool otherThreadsRun() const { return resident != queue.size(); }
+  void dropFrom(uint64_t first);
 
   const LaunchContext &context;
   const MemoryMap &map;
@@ -73,6 +86,12 @@ private:
   uint64_t round = 0;      ///< The present round of turns.
   uint64_t mayStart;       ///< Workgroups that this round may still add to the resident ones.
   bool roundProgress = false;
+  // Towards a verdict of being stuck:
+  bool roundRepeats = false; ///< So far, all turns of this round did.
+  bool oneAtATime = false;   ///< In this round one thread takes turns at a time.
+  bool isMoving = true;      ///< As counted in `movement`.
+  uint64_t othersMoved = 0;  ///< When this round began.
+  std::optional<std::chrono::steady_clock::time_point> repeatingSince;
   std::optional<Fault> fault;
   Counters counters;
 };

@@ -8,6 +8,7 @@
 #include "runtime/emulator/TurnRunner.h"
 
 #include "runtime/emulator/Barriers.h"
+#include "runtime/emulator/ExecuteStep.h"
 
 #include <algorithm>
 
@@ -36,8 +37,8 @@ void applyMode(const Mode &mode) {
 
 TurnRunner::TurnRunner(const LaunchContext &context, const MemoryMap &map,
                        std::atomic<uint64_t> &budget)
-    : context(context), budget(budget),
-      memory(map, context.argumentsBegin(), context.argumentsEnd()), left(context.waveCount) {}
+    : budget(budget), memory(map, context.argumentsBegin(), context.argumentsEnd()), probe(context),
+      left(context.waveCount), probed(context.waveCount) {}
 
 void TurnRunner::begin(const ResidentWorkgroup &group) {
   counts.waves += group.shared.waveCount;
@@ -60,8 +61,7 @@ uint64_t TurnRunner::runWave(Wave &wave, uint64_t instructions) {
   const Record *record = wave.pc;
   uint64_t *classes = counts.instructions.data();
   for (uint64_t done = 1; done <= instructions; ++done) {
-    ++classes[record->instructionClass];
-    const Record *next = record->execute(wave, record);
+    const Record *next = executeStep(wave, record, classes);
     if (!next)
       return done;
     record = next;
@@ -70,35 +70,52 @@ uint64_t TurnRunner::runWave(Wave &wave, uint64_t instructions) {
   return instructions;
 }
 
-void TurnRunner::fault(Turn &turn, const Wave &wave, const ResidentWorkgroup &group) {
-  turn.end = Turn::End::Faulted;
-  turn.fault = context.faultOf(wave, group.coordinates());
+/// The same, and looks for a state that repeats. A wave whose state does gives its turn up.
+uint64_t TurnRunner::probeWave(Wave &wave, uint64_t instructions, Turn &turn) {
+  uint64_t executed = 0;
+  SpinProbe::Outcome outcome =
+      probe.run(wave, std::min(instructions, probeQuantum), counts.instructions.data(), executed);
+  if (outcome == SpinProbe::Outcome::Repeats)
+    left[wave.indexInWorkgroup] = executed;
+  else
+    turn.repeats = false;
+  return executed;
 }
 
 /// Runs each wave that may run once. False: none could.
 bool TurnRunner::runReadyWaves(ResidentWorkgroup &group, Turn &turn) {
   bool any = false;
   for (Wave &wave : group.waves()) {
-    uint64_t &quantum = left[wave.indexInWorkgroup];
-    if (wave.status != WaveStatus::Ready || quantum == 0)
+    uint32_t index = wave.indexInWorkgroup;
+    if (wave.status != WaveStatus::Ready || left[index] == 0)
       continue;
     any = true;
-    uint64_t reserved = reserve(quantum);
-    uint64_t executed = runWave(wave, reserved);
-    if (executed < reserved)
-      budget.fetch_add(reserved - executed, std::memory_order_relaxed);
-    // A wave that stopped by itself though it is ready gave its turn up.
-    bool gaveUp = wave.status == WaveStatus::Ready && executed < reserved;
-    if (wave.status == WaveStatus::Ready && executed == reserved && reserved < quantum)
-      fail(wave, wave.pc, FaultKind::InstructionLimit, -1, 0, 0, false);
-    quantum = gaveUp ? 0 : quantum - executed;
-    if (wave.status == WaveStatus::Faulted) {
-      fault(turn, wave, group);
-      return false;
-    }
-    if (wave.status == WaveStatus::Ended) {
+    bool isProbe = group.mayRepeat && !probed[index];
+    uint64_t wanted = isProbe ? std::min(left[index], probeQuantum) : left[index];
+    uint64_t reserved = reserve(wanted);
+    probed[index] = true;
+    uint64_t executed = isProbe ? probeWave(wave, reserved, turn) : runWave(wave, reserved);
+    executedInstructions += executed;
+    budget.fetch_add(reserved - executed, std::memory_order_relaxed);
+    left[index] -= executed;
+    switch (wave.status) {
+    case WaveStatus::Ready:
+      if (executed == reserved && reserved < wanted)
+        fail(wave, wave.pc, FaultKind::InstructionLimit, -1, 0, 0, false);
+      else if (executed < reserved && !isProbe)
+        left[index] = 0; // It gave its turn up.
+      break;
+    case WaveStatus::Ended:
       leaveBarrier(wave);
-      turn.progress = true;
+      break;
+    case WaveStatus::AtBarrier:
+    case WaveStatus::Faulted:
+      break;
+    }
+    if (wave.status == WaveStatus::Faulted) {
+      turn.end = Turn::End::Faulted;
+      turn.faulted = &wave;
+      return false;
     }
   }
   return any;
@@ -106,11 +123,13 @@ bool TurnRunner::runReadyWaves(ResidentWorkgroup &group, Turn &turn) {
 
 Turn TurnRunner::run(ResidentWorkgroup &group) {
   Turn turn;
+  turn.repeats = group.mayRepeat;
   group.shared.memory = &memory;
   group.shared.bytesLoaded = &counts.bytesLoaded;
   group.shared.bytesStored = &counts.bytesStored;
   std::fill(left.begin(), left.end(), turnQuantum);
-  uint32_t barriers = group.shared.barrier.opened;
+  std::fill(probed.begin(), probed.end(), false);
+  uint32_t barriers = group.shared.barrier.opened, members = group.shared.barrier.members;
   uint64_t stores = counts[InstructionClass::GlobalStore];
   while (runReadyWaves(group, turn))
     ;
@@ -125,10 +144,14 @@ Turn TurnRunner::run(ResidentWorkgroup &group) {
         group.waves(), [](const Wave &wave) { return wave.status == WaveStatus::AtBarrier; });
     fail(waiting, waiting.pc - 1, FaultKind::BarrierMismatch, -1, 0, 0, false,
          "every wave that has not ended waits for a barrier to open that not all have signalled");
-    fault(turn, waiting, group);
+    turn.end = Turn::End::Faulted;
+    turn.faulted = &waiting;
   }
-  turn.progress |= turn.end == Turn::End::Ended || group.shared.barrier.opened != barriers ||
-                   counts[InstructionClass::GlobalStore] != stores;
+  bool moved = group.shared.barrier.opened != barriers || group.shared.barrier.members != members;
+  turn.progress =
+      group.shared.barrier.members != members || counts[InstructionClass::GlobalStore] != stores;
+  turn.repeats &= !moved && turn.end == Turn::End::Resting;
+  group.mayRepeat = !moved;
   return turn;
 }
 

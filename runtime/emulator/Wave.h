@@ -47,6 +47,8 @@ struct Mode {
   bool flush32 = false;    ///< f32 denormals are flushed; also set in the host's MXCSR.
   bool flush16_64 = false; ///< f16 and f64 denormals are flushed.
 
+  bool operator==(const Mode &) const = default;
+
   /// The register's bits: rounding (only to nearest even), denormals of f32 and of f16 and f64,
   /// DX10_CLAMP, IEEE.
   uint32_t bits() const {
@@ -104,6 +106,8 @@ struct PendingFault {
 inline constexpr unsigned temporaryRows = 10;
 inline constexpr unsigned resultTemporary = 8;
 
+/// What instructions read and change of a wave is `scalars`, `mode` and vector rows, and nothing
+/// else: SpinProbe decides by these whether a wave runs in circles.
 struct alignas(64) Wave {
   /// Bases of vector and constant operands, indexed by OperandKind.
   uint32_t *bases[2] = {};
@@ -123,6 +127,8 @@ struct alignas(64) Wave {
   const AccessObservers *observers = nullptr;
   /// Definedness and waits of this wave; null if they are not checked.
   WaveChecks *checks = nullptr;
+  /// Set by every instruction that reads a clock: a wave that waits for time to pass is not stuck.
+  bool readsClock = false;
   /// The barrier opened since this wave last went past it.
   bool barrierOpen = false;
   /// Counted apart, for a split barrier lets a wave work between the two.

@@ -14,6 +14,7 @@ TARGETS = ("gfx942", "gfx950", "gfx1150")
 
 # The software device of the tests' process poses as all of them, as gfx950 by default.
 os.environ.setdefault("WAVETILE_DEVICE_TARGET", "gfx950,gfx942,gfx1150")
+os.environ.setdefault("WAVETILE_DEVICE_DETERMINISTIC", "1")
 
 SEED_VARIABLE = "WAVETILE_TEST_SEED"
 

@@ -123,6 +123,7 @@ private:
   Hip() {
     // Read at the first call of a HIP function.
     setenv("WAVETILE_DEVICE_TARGET", "gfx950,gfx942,gfx1150", 1);
+    setenv("WAVETILE_DEVICE_DETERMINISTIC", "1", 0);
     void *library = dlopen(WAVETILE_DEVICE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
       std::fprintf(stderr, "%s\n", dlerror());

@@ -84,6 +84,7 @@ LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64
   launch.workgroupSize = workgroup;
   launch.dynamicLdsBytes = dynamicLds;
   launch.instructionLimit = instructionLimit;
+  launch.threads = threads;
   // As HIP does between launches: the host may have mapped more since.
   memory.expireMappings();
   return device::run(launch, memory);

@@ -102,6 +102,7 @@ static hipError_t execute(Runtime &runtime, const LoadedKernel &loaded, const La
   launch.workgroupSize = shape.workgroupSize;
   launch.dynamicLdsBytes = shape.dynamicLdsBytes;
   launch.instructionLimit = runtime.instructionLimit();
+  launch.threads = runtime.launchThreads();
 
   runtime.memory.expireMappings();
   auto begin = std::chrono::steady_clock::now();

@@ -13,6 +13,9 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <sched.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -58,12 +61,34 @@ void Runtime::readEnvironment() {
   }
   const char *strict = std::getenv("WAVETILE_DEVICE_STRICT");
   memory.refuseUnknown(strict && StringRef(strict) == "1");
+  readThreads();
   const char *limit = std::getenv("WAVETILE_DEVICE_INSTRUCTION_LIMIT");
   if (limit && StringRef(limit).getAsInteger(10, instructionLimitValue)) {
     environmentError =
         "WAVETILE_DEVICE_INSTRUCTION_LIMIT is '" + std::string(limit) + "', which is no number";
     deviceList.clear();
   }
+}
+
+/// Cores that this process may run on.
+static unsigned availableCores() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? std::max(CPU_COUNT(&cores), 1) : 1;
+}
+
+void Runtime::readThreads() {
+  constexpr unsigned most = 256;
+  launchThreadsValue = std::min(availableCores(), most);
+  const char *threads = std::getenv("WAVETILE_DEVICE_THREADS");
+  if (threads && (StringRef(threads).getAsInteger(10, launchThreadsValue) ||
+                  launchThreadsValue == 0 || launchThreadsValue > most)) {
+    environmentError = "WAVETILE_DEVICE_THREADS is '" + std::string(threads) +
+                       "', which is no number from 1 to " + std::to_string(most);
+    deviceList.clear();
+  }
+  const char *deterministic = std::getenv("WAVETILE_DEVICE_DETERMINISTIC");
+  if (deterministic && StringRef(deterministic) == "1")
+    launchThreadsValue = 1;
 }
 
 hipError_t Runtime::ready() {

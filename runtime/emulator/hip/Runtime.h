@@ -11,6 +11,8 @@
 //   WAVETILE_DEVICE_TARGET  the GPUs it poses as, separated by commas (gfx950)
 //   WAVETILE_DEVICE_STRICT  1: refuse memory of which only the mapping is known
 //   WAVETILE_DEVICE_INSTRUCTION_LIMIT  wave instructions that a launch may execute
+//   WAVETILE_DEVICE_THREADS  threads that execute a launch (as many as the process has cores)
+//   WAVETILE_DEVICE_DETERMINISTIC  1: one thread, so that every run does the same in the same order
 //
 // Promises: thread-safe; never destroyed, for clients call HIP from their own
 // destructors.
@@ -65,6 +67,8 @@ public:
   }
 
   uint64_t instructionLimit() const { return instructionLimitValue; }
+  /// Threads that execute one launch.
+  unsigned launchThreads() const { return launchThreadsValue; }
 
   MemoryMap memory;
   Heap heap{memory};
@@ -81,10 +85,12 @@ public:
 private:
   Runtime();
   void readEnvironment();
+  void readThreads();
 
   std::vector<Device> deviceList;
   std::string environmentError;
   uint64_t instructionLimitValue = UINT64_MAX;
+  unsigned launchThreadsValue = 1;
 };
 
 /// What a HIP function returns on failure: prints `reason` on stderr and keeps it for
