@@ -109,6 +109,16 @@ inline constexpr uint16_t hardwareRegister = 512;
 inline constexpr uint16_t touchesScc = 1024; ///< A scalar instruction whose meaning names SCC.
 } // namespace rowflag
 
+/// What a matrix instruction multiplies: in each of `blocks`, `side` rows of A by as many columns
+/// of B. All lanes of its registers are read and written, whatever EXEC says.
+struct MatrixShape {
+  uint8_t side = 0; ///< 0: no product.
+  uint8_t blocks = 1;
+  bool choosesFormats = false; ///< cbsz names the format of A, blgp that of B.
+  bool sparse = false;         ///< D += A B; A holds two of four k, which SRC2 places.
+  bool lanePattern = false;    ///< blgp rearranges lanes of B.
+};
+
 /// `Instruction::variant` of Shape::Matrix.
 namespace matrixvariant {
 enum Move : uint8_t { None = 0, Read, Write, Copy };
@@ -126,7 +136,9 @@ struct Instruction {
   /// 0: the hardware's bits. Else: within so many units in the last place of the true value, where
   /// the hardware's own bits are not public.
   uint8_t ulp = 0;
+  MatrixShape matrix; ///< Of Shape::Matrix.
 
+  constexpr bool isMatrixProduct() const { return matrix.side != 0; }
   constexpr Instruction with(uint16_t addedFlags) const {
     Instruction copy = *this;
     copy.flags |= addedFlags;

@@ -101,6 +101,17 @@ inline constexpr uint32_t scopeShift = 8;
 inline constexpr uint32_t cachePolicyShift = 10;
 } // namespace modifier
 
+/// `Record::immediate` of matrix instructions: cbsz, abid and blgp of CDNA, whose meaning depends
+/// on the instruction. Sparse ones: abid is the number of the index set, also on RDNA.
+namespace matrixcontrol {
+constexpr uint32_t pack(uint32_t cbsz, uint32_t abid, uint32_t blgp) {
+  return cbsz | abid << 3 | blgp << 7;
+}
+constexpr uint32_t broadcastSize(uint32_t immediate) { return immediate & 7; }
+constexpr uint32_t broadcastBlock(uint32_t immediate) { return immediate >> 3 & 15; }
+constexpr uint32_t lanePattern(uint32_t immediate) { return immediate >> 7 & 7; }
+} // namespace matrixcontrol
+
 struct Record {
   Handler execute = nullptr;
   Operand destination;
@@ -109,6 +120,7 @@ struct Record {
   Operand maskDestination;
   /// Branches: records to go on from this one, signed. Memory: the byte offset, signed.
   /// Vector ALU: the second word of DPP and SDWA. Scalar ALU with SIMM16: that, sign-extended.
+  /// Matrix: see `matrixcontrol`.
   uint32_t immediate = 0;
   uint32_t modifiers = 0;
   uint8_t instructionClass = 0;

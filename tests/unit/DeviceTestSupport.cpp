@@ -90,23 +90,40 @@ LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64
   return device::run(launch, memory);
 }
 
-WaveUnderTest::WaveUnderTest(const std::string &target, const std::string &assembly,
-                             uint32_t waveSize)
-    : lds(64 << 10), global(memory, 0, 0) {
-  std::vector<uint8_t> object =
-      compile(assembly + "\ns_endpgm\n", "s", "-target amdgcn-amd-amdhsa -c -mcpu=" + target +
-                                                (waveSize == 64 ? " -mwavefrontsize64" : ""));
+std::vector<std::vector<uint8_t>>
+assemble(const std::string &target, const std::vector<std::string> &programs, uint32_t waveSize) {
+  // A section for each, in order.
+  std::string source;
+  for (size_t i = 0; i < programs.size(); ++i)
+    source += ".section .text." + std::to_string(i) + ",\"ax\",@progbits\n" + programs[i] +
+              "\ns_endpgm\n";
+  std::vector<uint8_t> object = compile(source, "s",
+                                        "-target amdgcn-amd-amdhsa -c -mcpu=" + target +
+                                            (waveSize == 64 ? " -mwavefrontsize64" : ""));
   llvm::StringRef contents(reinterpret_cast<const char *>(object.data()), object.size());
   auto elf = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(contents, "test"));
   if (!elf) {
     ADD_FAILURE() << llvm::toString(elf.takeError());
-    return;
+    return {};
   }
+  std::vector<std::vector<uint8_t>> codes;
   for (const llvm::object::SectionRef &section : (*elf)->sections())
     if (section.isText() && section.getSize() > 0) {
       llvm::StringRef code = llvm::cantFail(section.getContents());
-      text.assign(code.begin(), code.end());
+      codes.emplace_back(code.begin(), code.end());
     }
+  EXPECT_EQ(codes.size(), programs.size());
+  codes.resize(programs.size());
+  return codes;
+}
+
+WaveUnderTest::WaveUnderTest(const std::string &target, const std::string &assembly,
+                             uint32_t waveSize)
+    : WaveUnderTest(target, assemble(target, {assembly}, waveSize)[0], waveSize) {}
+
+WaveUnderTest::WaveUnderTest(const std::string &target, std::vector<uint8_t> code,
+                             uint32_t waveSize)
+    : lds(64 << 10), text(std::move(code)), global(memory, 0, 0) {
   uint64_t address = reinterpret_cast<uint64_t>(text.data());
   program = llvm::cantFail(Program::decode(text, address, target, waveSize));
   for (const auto &refusal : program->refusals(address, address + text.size()))

@@ -35,6 +35,11 @@ inline const char *const targetNames[] = {"gfx942", "gfx950", "gfx1150"};
 std::vector<uint8_t> compile(const std::string &source, const std::string &extension,
                              const std::string &options);
 
+/// The code of each of several programs, an `s_endpgm` at its end. The assembler runs once.
+std::vector<std::vector<uint8_t>> assemble(const std::string &target,
+                                           const std::vector<std::string> &programs,
+                                           uint32_t waveSize = 0);
+
 /// A linked code object, loaded.
 class LoadedObject {
 public:
@@ -61,6 +66,8 @@ public:
   /// \p assembly is a list of instructions; the end of the program is added. Waves of 0 lanes: as
   /// many as those of the target have by themselves.
   WaveUnderTest(const std::string &target, const std::string &assembly, uint32_t waveSize = 0);
+  /// \p code is what `assemble` made.
+  WaveUnderTest(const std::string &target, std::vector<uint8_t> code, uint32_t waveSize = 0);
   ~WaveUnderTest();
 
   uint32_t &vgpr(unsigned index, unsigned lane) { return wave->vectorRow(index)[lane]; }

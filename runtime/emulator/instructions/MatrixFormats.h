@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How element i of a lane lies in its registers, and its value as f32.
+// How element i of a lane lies in its registers, and its value as f32. Values are made by
+// arithmetic on f32 denormals: MatrixProduct.h sees to it that the host keeps them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,35 +19,59 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace matrixformat {
 
+/// `group`: how many k the hardware sums at once, 0 if each joins by a fused multiply-add.
+/// `fractionBits` and `minimumExponent` say what its multiplier sees of a value.
 struct Float32 {
   using Value = float;
-  static constexpr unsigned bits = 32;
+  static constexpr unsigned bits = 32, group = 0;
   WAVETILE_INLINE static float value(uint32_t raw) { return floatOf(raw); }
 };
 /// f32 cut to 10 bits of mantissa.
 struct XFloat32 {
   using Value = float;
-  static constexpr unsigned bits = 32;
-  WAVETILE_INLINE static float value(uint32_t raw) { return floatOf(raw & 0xffffe000); }
+  static constexpr unsigned bits = 32, group = 4, fractionBits = 10;
+  static constexpr int minimumExponent = -126;
+  WAVETILE_INLINE static float value(uint32_t raw) {
+    uint32_t nan = (raw & 0x7fffffff) > 0x7f800000 ? 0x00400000 : 0;
+    return floatOf((raw & 0xffffe000) | nan);
+  }
 };
 struct Float16 {
   using Value = float;
-  static constexpr unsigned bits = 16;
+  static constexpr unsigned bits = 16, group = 8, fractionBits = 10;
+  static constexpr int minimumExponent = -14;
   WAVETILE_INLINE static float value(uint32_t raw) { return fromHalf(raw); }
 };
 struct BFloat16 {
   using Value = float;
-  static constexpr unsigned bits = 16;
+  static constexpr unsigned bits = 16, group = 8, fractionBits = 7;
+  static constexpr int minimumExponent = -126;
   WAVETILE_INLINE static float value(uint32_t raw) { return fromBFloat16(raw); }
 };
 template <typename F> struct Float8 {
   using Value = float;
-  static constexpr unsigned bits = 8;
+  static constexpr unsigned bits = 8, group = 16, fractionBits = F::mantissaBits;
+  static constexpr int minimumExponent = 1 - F::bias;
   WAVETILE_INLINE static float value(uint32_t raw) { return fromFloat8<F>(raw); }
 };
+/// OCP's formats of 6 and 4 bits, which have no infinity and no NaN.
+template <unsigned bits_, unsigned mantissaBits, int bias> struct SmallFloat {
+  using Value = float;
+  static constexpr unsigned bits = bits_, group = 16, fractionBits = mantissaBits;
+  static constexpr int minimumExponent = 1 - bias;
+  WAVETILE_INLINE static float value(uint32_t raw) {
+    uint32_t magnitude = raw & ((1u << (bits - 1)) - 1), sign = raw >> (bits - 1) << 31;
+    // The code with f32's exponent field is the value but for the bias: also for denormals.
+    return floatOf(magnitude << (23 - mantissaBits) | sign) *
+           floatOf(static_cast<uint32_t>(254 - bias) << 23);
+  }
+};
+using Fp6 = SmallFloat<6, 3, 1>;
+using Bf6 = SmallFloat<6, 2, 3>;
+using Fp4 = SmallFloat<4, 1, 1>;
 struct Int8 {
   using Value = int32_t;
-  static constexpr unsigned bits = 8;
+  static constexpr unsigned bits = 8, group = 0;
   WAVETILE_INLINE static int32_t value(uint32_t raw) { return static_cast<int8_t>(raw); }
 };
 
@@ -54,47 +79,25 @@ struct Int8 {
 template <typename Format>
 WAVETILE_INLINE uint32_t rawElement(const uint32_t *row, unsigned stride, unsigned lane,
                                     unsigned index) {
-  constexpr unsigned perWord = 32 / Format::bits;
-  uint32_t word = row[index / perWord * stride + lane];
-  if constexpr (perWord == 1)
-    return word;
-  else
-    return word >> (Format::bits * (index % perWord)) & ((1u << Format::bits) - 1);
-}
-
-/// The formats that f8f6f4 instructions choose among, by their code in cbsz and blgp.
-enum Small : unsigned { Fp8 = 0, Bf8 = 1, Fp6 = 2, Bf6 = 3, Fp4 = 4 };
-
-constexpr unsigned bitsOf(unsigned format) { return format <= Bf8 ? 8 : format <= Bf6 ? 6 : 4; }
-/// A value with `mantissaBits` bits of mantissa and no special codes.
-WAVETILE_INLINE float smallValue(uint32_t magnitude, bool negative, unsigned mantissaBits,
-                                 int bias) {
-  uint32_t exponent = magnitude >> mantissaBits, mantissa = magnitude & ((1u << mantissaBits) - 1);
-  uint32_t significand = exponent == 0 ? mantissa : mantissa | 1u << mantissaBits;
-  int power =
-      (exponent == 0 ? 1 : static_cast<int>(exponent)) - bias - static_cast<int>(mantissaBits);
-  float value = static_cast<float>(static_cast<double>(significand) * powerOfTwo(power));
-  return negative ? -value : value;
-}
-inline float smallElement(const uint32_t *row, unsigned stride, unsigned lane, unsigned index,
-                          unsigned format) {
-  unsigned bits = bitsOf(format), position = bits * index;
-  uint64_t word = row[position / 32 * stride + lane];
-  if (position % 32 + bits > 32)
-    word |= static_cast<uint64_t>(row[(position / 32 + 1) * stride + lane]) << 32;
-  uint32_t raw = static_cast<uint32_t>(word >> (position % 32)) & ((1u << bits) - 1);
-  switch (format) {
-  case Fp8:
-    return fromFloat8<Fp8Ocp>(raw);
-  case Bf8:
-    return fromFloat8<Bf8Ocp>(raw);
-  case Fp6: // e2m3
-    return smallValue(raw & 31, raw >> 5, 3, 1);
-  case Bf6: // e3m2
-    return smallValue(raw & 31, raw >> 5, 2, 3);
-  default: // e2m1
-    return smallValue(raw & 7, raw >> 3, 1, 1);
+  constexpr uint32_t mask = static_cast<uint32_t>((uint64_t(1) << Format::bits) - 1);
+  unsigned position = Format::bits * index, shift = position % 32;
+  uint32_t word = row[position / 32 * stride + lane];
+  if constexpr (32 % Format::bits == 0) {
+    return word >> shift & mask;
+  } else {
+    // An element may begin in one register and end in the next.
+    bool isSplit = shift + Format::bits > 32;
+    uint32_t next = isSplit ? row[(position / 32 + 1) * stride + lane] : 0;
+    return static_cast<uint32_t>((word | static_cast<uint64_t>(next) << 32) >> shift) & mask;
   }
+}
+/// Reads element \p index of \p count neighbouring lanes.
+template <typename Format, unsigned count>
+WAVETILE_INLINE void readElements(typename Format::Value *to, const uint32_t *row, unsigned stride,
+                                  unsigned firstLane, unsigned index) {
+#pragma clang loop vectorize(enable) unroll(disable)
+  for (unsigned i = 0; i < count; ++i)
+    to[i] = Format::value(rawElement<Format>(row, stride, firstLane + i, index));
 }
 
 } // namespace matrixformat

@@ -29,6 +29,8 @@ InstructionRows ldsAtomics();
 InstructionRows globalMemory();
 InstructionRows bufferMemory();
 InstructionRows matrix();
+InstructionRows scaledMatrix();
+InstructionRows sparseMatrix();
 InstructionRows waveMatrix();
 
 /// Makes a table function's result from its array.
