@@ -103,7 +103,7 @@ const char *OperandDecoder::decodeMatrix(const Instruction &row, const EncodedIn
   return checkMatrixSources(row, record);
 }
 
-/// VOP3P of RDNA3: A, B and C in VGPRs, neg bits that say signed or unsigned for integers.
+/// VOP3P of RDNA: A, B and C or the index in VGPRs, neg bits that say signed or unsigned for integers.
 const char *OperandDecoder::decodeWaveMatrix(const Instruction &row, const EncodedInstruction &code,
                                              Record &record) {
   uint32_t low = code.words[0], high = code.words[1];
@@ -117,6 +117,8 @@ const char *OperandDecoder::decodeWaveMatrix(const Instruction &row, const Encod
     record.modifiers |= bits(low, 11 + i, 11 + i) ? modifier::high(i) : 0;
   }
   record.modifiers |= bits(low, 15, 15) ? modifier::clamp : 0;
+  if (row.matrix.sparse) // op_sel names the index set.
+    record.immediate = matrixcontrol::pack(0, bits(low, 12, 11), 0);
   return checkMatrixSources(row, record);
 }
 

@@ -15,6 +15,7 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_MACHINE_H
 #define WAVETILE_RUNTIME_EMULATOR_MACHINE_H
 
+#include "runtime/emulator/MatrixRounding.h"
 #include "runtime/emulator/MemoryMap.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -197,6 +198,8 @@ struct Launch {
   /// Threads that may execute it, the caller's included. With one the order of all instructions is
   /// always the same; results depend on it only if the kernel orders itself by atomics.
   unsigned threads = 1;
+  /// How matrix products are summed. Empty: as the target's row says.
+  std::optional<MatrixRounding> matrixRounding;
 };
 
 struct LaunchResult {

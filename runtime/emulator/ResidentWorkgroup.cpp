@@ -46,6 +46,8 @@ void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
   shared.lds = lds.get();
   shared.ldsBytes = context.ldsBytes;
   shared.program = &context.program;
+  shared.matrixRounding =
+      context.launch.matrixRounding.value_or(context.program.target().matrixRounding);
   std::copy(group.begin(), group.end(), shared.id);
 
   for (uint32_t i = 0; i < context.waveCount; ++i) {

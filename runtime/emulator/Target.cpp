@@ -29,6 +29,7 @@ static constexpr TargetDescription table[] = {
      .l2Bytes = 4 << 20,
      .memoryBytes = 192ull << 30,
      .maxThreadsPerComputeUnit = 2048,
+     .matrixRounding = MatrixRounding::Hardware,
      .clearsHighHalf = true},
     {.name = "gfx950",
      .marketingName = "AMD Instinct MI355X",

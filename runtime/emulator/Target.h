@@ -12,6 +12,8 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_TARGET_H
 #define WAVETILE_RUNTIME_EMULATOR_TARGET_H
 
+#include "runtime/emulator/MatrixRounding.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -45,6 +47,8 @@ struct TargetDescription {
   uint32_t l2Bytes;
   uint64_t memoryBytes;
   uint32_t maxThreadsPerComputeUnit;
+  /// How matrix products are summed unless a launch says otherwise.
+  MatrixRounding matrixRounding = MatrixRounding::FusedMultiplyAdd;
   /// 16-bit results clear the other half of their register; otherwise they keep it.
   bool clearsHighHalf;
 

@@ -18,6 +18,7 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_WAVE_H
 #define WAVETILE_RUNTIME_EMULATOR_WAVE_H
 
+#include "runtime/emulator/MatrixRounding.h"
 #include "runtime/emulator/Record.h"
 
 #include <cstdint>
@@ -89,6 +90,7 @@ struct Workgroup {
   uint32_t id[3] = {};
   uint64_t *bytesLoaded = nullptr;
   uint64_t *bytesStored = nullptr;
+  MatrixRounding matrixRounding = MatrixRounding::FusedMultiplyAdd;
 };
 
 /// What a fault handler is told; the launch adds where the wave stands.

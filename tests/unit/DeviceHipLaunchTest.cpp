@@ -411,6 +411,41 @@ TEST(DeviceHipSettings, TheInstructionLimitStopsEndlessKernels) {
       testing::ExitedWithCode(0), "in kernel spin");
 }
 
+/// 1 - 2^-30 by a matrix instruction of gfx942: its hardware cuts toward minus infinity.
+static float matrixSum() {
+  setenv("WAVETILE_DEVICE_TARGET", "gfx942", 1);
+  Module module(compileKernels("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+                               "kernel void sum(global float *out) {\n"
+                               "  uint lane = __builtin_amdgcn_workitem_id_x();\n"
+                               "  half4 a = (half4)(lane == 0, 0, 0, 0);\n"
+                               "  float4 c = (float4)(-0x1p-30f);\n"
+                               "  c = __builtin_amdgcn_mfma_f32_16x16x16f16(a, a, c, 0, 0, 0);\n"
+                               "  if (lane == 0) out[0] = c.x;\n"
+                               "}",
+                               "gfx942"));
+  DeviceArray<float> out(1, 0);
+  if (launch(module.function("sum"), {1, 1, 1}, {64, 1, 1}, 0, out.pointer) != hipSuccess)
+    std::exit(2);
+  return out[0];
+}
+TEST(DeviceHipSettings, MatrixProductsRoundAsTheTargetOrTheSettingSays) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::exit(matrixSum() == 1 - 0x1p-24f ? 0 : 1), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(
+      {
+        setenv("WAVETILE_DEVICE_ROUNDING", "fma", 1);
+        std::exit(matrixSum() == 1 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(
+      {
+        setenv("WAVETILE_DEVICE_ROUNDING", "nearest", 1);
+        int count = 7;
+        std::exit(hip.hipGetDeviceCount(&count) == hipErrorNoDevice && count == 0 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "'nearest', which is neither hw nor fma");
+}
+
 /// Where the executable segment of a code object lies in the file.
 static std::pair<size_t, size_t> codeRange(const std::string &object) {
   Elf64_Ehdr header;

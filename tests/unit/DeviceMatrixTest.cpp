@@ -575,6 +575,25 @@ TEST(DeviceMatrixSpecial, XFloat32IsCut) {
   EXPECT_EQ(test.vgpr(4 + 2, 3), 0x7fc00000u);
 }
 
+/// Assemblers refuse a D that overlaps C in part; here D is moved on by two registers.
+TEST(DeviceMatrixSpecial, ResultsMayOverlapASourceInPart) {
+  std::vector<uint8_t> code =
+      assemble("gfx942", {"v_mfma_f32_32x32x2_f32 v[16:31], v0, v1, v[16:31]"})[0];
+  ASSERT_EQ(code[0], 16);
+  code[0] = 18;
+  WaveUnderTest test("gfx942", code);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    test.vgpr(0, lane) = test.vgpr(1, lane) = 0x3f800000;
+    for (unsigned i = 0; i < 16; ++i)
+      test.vgpr(16 + i, lane) = std::bit_cast<uint32_t>(static_cast<float>(100 * i + lane));
+  }
+  test.run();
+  for (unsigned lane = 0; lane < 64; ++lane)
+    for (unsigned i = 0; i < 16; ++i)
+      EXPECT_EQ(std::bit_cast<float>(test.vgpr(18 + i, lane)),
+                static_cast<float>(100 * i + lane + 2));
+}
+
 // --- Completeness ---
 
 TEST(DeviceMatrixTables, EveryRowOfTheseTargetsIsTested) {

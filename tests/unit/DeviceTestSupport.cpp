@@ -104,7 +104,7 @@ assemble(const std::string &target, const std::vector<std::string> &programs, ui
   auto elf = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(contents, "test"));
   if (!elf) {
     ADD_FAILURE() << llvm::toString(elf.takeError());
-    return {};
+    return std::vector<std::vector<uint8_t>>(programs.size());
   }
   std::vector<std::vector<uint8_t>> codes;
   for (const llvm::object::SectionRef &section : (*elf)->sections())

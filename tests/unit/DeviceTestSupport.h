@@ -78,6 +78,7 @@ public:
   /// Runs to the end of the program.
   void run();
   unsigned size() const { return wave->waveSize; }
+  void roundMatricesAs(MatrixRounding rounding) { workgroup.matrixRounding = rounding; }
 
   std::vector<uint8_t> lds;
   MemoryMap memory;

@@ -103,6 +103,7 @@ static hipError_t execute(Runtime &runtime, const LoadedKernel &loaded, const La
   launch.dynamicLdsBytes = shape.dynamicLdsBytes;
   launch.instructionLimit = runtime.instructionLimit();
   launch.threads = runtime.launchThreads();
+  launch.matrixRounding = runtime.matrixRounding();
 
   runtime.memory.expireMappings();
   auto begin = std::chrono::steady_clock::now();

@@ -68,6 +68,17 @@ void Runtime::readEnvironment() {
         "WAVETILE_DEVICE_INSTRUCTION_LIMIT is '" + std::string(limit) + "', which is no number";
     deviceList.clear();
   }
+  if (const char *rounding = std::getenv("WAVETILE_DEVICE_ROUNDING")) {
+    if (StringRef(rounding) == "hw")
+      matrixRoundingValue = MatrixRounding::Hardware;
+    else if (StringRef(rounding) == "fma")
+      matrixRoundingValue = MatrixRounding::FusedMultiplyAdd;
+    else if (*rounding) {
+      environmentError = "WAVETILE_DEVICE_ROUNDING is '" + std::string(rounding) +
+                         "', which is neither hw nor fma";
+      deviceList.clear();
+    }
+  }
 }
 
 /// Cores that this process may run on.

@@ -22,6 +22,7 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_HIP_RUNTIME_H
 #define WAVETILE_RUNTIME_EMULATOR_HIP_RUNTIME_H
 
+#include "runtime/emulator/MatrixRounding.h"
 #include "runtime/emulator/MemoryMap.h"
 #include "runtime/emulator/Target.h"
 #include "runtime/emulator/hip/Handles.h"
@@ -29,6 +30,7 @@
 #include "runtime/emulator/hip/HipTypes.h"
 #include "runtime/emulator/hip/LaunchLog.h"
 
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -69,6 +71,7 @@ public:
   uint64_t instructionLimit() const { return instructionLimitValue; }
   /// Threads that execute one launch.
   unsigned launchThreads() const { return launchThreadsValue; }
+  std::optional<MatrixRounding> matrixRounding() const { return matrixRoundingValue; }
 
   MemoryMap memory;
   Heap heap{memory};
@@ -91,6 +94,7 @@ private:
   std::string environmentError;
   uint64_t instructionLimitValue = UINT64_MAX;
   unsigned launchThreadsValue = 1;
+  std::optional<MatrixRounding> matrixRoundingValue;
 };
 
 /// What a HIP function returns on failure: prints `reason` on stderr and keeps it for

@@ -24,13 +24,6 @@ using Fp8O = Float8<Fp8Ocp>;
 using Bf8F = Float8<Bf8Fnuz>;
 using Fp8F = Float8<Fp8Fnuz>;
 
-template <unsigned M, unsigned K, unsigned blocks> struct Products {
-  template <typename T> WAVETILE_INLINE static void add(const T *a, const T *b, T *c) {
-    for (unsigned block = 0; block < blocks; ++block)
-      matrixproduct::accumulate<M, M>(a + block * K * M, b + block * K * M, c + block * M * M, K);
-  }
-};
-
 // --- Lanes read in the place of others ---
 
 /// The lane whose value of A block-broadcasting gives to \p lane: of each 2^cbsz neighbouring
@@ -80,7 +73,6 @@ const Record *multiply(Wave &wave, const Record *record) {
   using T = typename A::Value;
   matrixproduct::RoundsToNearest rounding;
   Input<M, K, blocks, T> a, b;
-  Result<M, blocks, T> c;
   const uint32_t *left = wave.row(record->sources[0]), *right = wave.row(record->sources[1]);
   if (__builtin_expect(record->immediate != 0, 0)) {
     // The decoder lets only such pass as the instruction has.
@@ -97,9 +89,14 @@ const Record *multiply(Wave &wave, const Record *record) {
     a.template gatherFormat<A>(left);
     b.template gatherFormat<B>(right);
   }
-  c.read(wave, record->sources[2]);
-  Products<M, K, blocks>::add(a.value, b.value, c.value);
-  c.write(wave, record->destination);
+  Operand c = record->sources[2], d = record->destination;
+  if constexpr (A::group != 0)
+    if (wave.workgroup->matrixRounding == MatrixRounding::Hardware) {
+      addAsHardware<M, K, blocks, A::group>(matrixproduct::hardwareInput<A>(a.value),
+                                            matrixproduct::hardwareInput<B>(b.value), wave, c, d);
+      return record + 1;
+    }
+  addProducts<M, K, blocks>(a.value, b.value, wave, c, d);
   return record + 1;
 }
 
@@ -108,11 +105,10 @@ template <unsigned M, unsigned K, unsigned blocks>
 const Record *multiplyDouble(Wave &wave, const Record *record) {
   matrixproduct::RoundsToNearest rounding;
   Input<M, K, blocks, double> a, b;
-  Result<M, blocks, double> c;
   const uint32_t *left = wave.row(record->sources[0]), *right = wave.row(record->sources[1]);
   uint32_t negate = matrixcontrol::lanePattern(record->immediate);
   auto gather = [](auto &input, const uint32_t *row, bool negated) {
-    input.gather(input.depthOfLane, [&](double *to, unsigned firstLane, unsigned i) {
+    input.template gather<1>(input.depthOfLane, [&](double *to, unsigned firstLane, unsigned i) {
       for (unsigned m = 0; m < M; ++m) {
         double value = readWhole<double>(row, firstLane + m, i);
         to[m] = negated ? -value : value;
@@ -121,12 +117,8 @@ const Record *multiplyDouble(Wave &wave, const Record *record) {
   };
   gather(a, left, negate & 1);
   gather(b, right, negate & 2);
-  c.read(wave, record->sources[2]);
-  if (negate & 4)
-    for (double &value : c.value)
-      value = -value;
-  Products<M, K, blocks>::add(a.value, b.value, c.value);
-  c.write(wave, record->destination);
+  addProducts<M, K, blocks>(a.value, b.value, wave, record->sources[2], record->destination,
+                            negate & 4);
   return record + 1;
 }
 

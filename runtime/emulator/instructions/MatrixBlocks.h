@@ -20,6 +20,7 @@
 
 #include "runtime/emulator/instructions/LaneMemory.h"
 #include "runtime/emulator/instructions/MatrixFormats.h"
+#include "runtime/emulator/instructions/MatrixHardwareSums.h"
 #include "runtime/emulator/instructions/MatrixProduct.h"
 
 namespace wavetile::device {
@@ -67,13 +68,13 @@ template <unsigned M, unsigned K, unsigned blocks, typename T> struct Input {
   static constexpr unsigned depthOfLane = K / pieces;
   alignas(64) T value[blocks * K * M];
 
-  /// `read(to, firstLane, i)` gives element i of M neighbouring lanes, which hold `run`
-  /// neighbouring k at a time.
-  template <typename Read> WAVETILE_INLINE void gather(unsigned run, Read read) {
+  /// `read(to, firstLane, i)` gives `step` elements from the i-th on of M neighbouring lanes, which
+  /// hold `run` neighbouring k at a time.
+  template <unsigned step, typename Read> WAVETILE_INLINE void gather(unsigned run, Read read) {
     for (unsigned group = 0; group < waveSize / M; ++group) {
       unsigned block = group % blocks, piece = group / blocks;
 #pragma clang loop vectorize(disable) unroll(disable)
-      for (unsigned i = 0; i < depthOfLane; ++i) {
+      for (unsigned i = 0; i < depthOfLane; i += step) {
         unsigned k = (i / run * pieces + piece) * run + i % run;
         read(value + (block * K + k) * M, group * M, i);
       }
@@ -81,8 +82,15 @@ template <unsigned M, unsigned K, unsigned blocks, typename T> struct Input {
   }
   template <typename Format>
   WAVETILE_INLINE void gatherFormat(const uint32_t *row, unsigned run = depthOfLane) {
-    gather(run, [&](T *to, unsigned firstLane, unsigned i) {
-      matrixformat::readElements<Format, M>(to, row, waveSize, firstLane, i);
+    if constexpr (requires { typename Format::Finite; })
+      if (Format::areFinite(row, waveSize * depthOfLane))
+        return gatherFormat<typename Format::Finite>(row, run);
+    gather<matrixformat::elementsOfChunk<Format>>(run, [&](T *to, unsigned firstLane, unsigned i) {
+      matrixformat::readChunk<Format, M>(to, M,
+                                         row + i / matrixformat::elementsOfChunk<Format> *
+                                                   matrixformat::registersOfChunk<Format> *
+                                                   waveSize,
+                                         waveSize, firstLane);
     });
   }
 };
@@ -131,6 +139,66 @@ template <unsigned M, unsigned blocks, typename T> struct Result {
     });
   }
 };
+
+/// C or D where they are: row m of a block of 32-bit results is M neighbouring lanes of a register.
+template <unsigned M> WAVETILE_INLINE unsigned placeOfRow(unsigned block, unsigned m) {
+  if constexpr (M == 4)
+    return m * waveSize + M * block;
+  constexpr unsigned pieces = waveSize / M;
+  unsigned index = M * M / waveSize * block + m / (4 * pieces) * 4 + m % 4;
+  return index * waveSize + m / 4 % pieces * M;
+}
+/// D = a b + C without a copy of C, whose rows are read before those of D are written: not for C
+/// and D that overlap otherwise than wholly.
+template <unsigned M, unsigned K, unsigned blocks, typename T>
+WAVETILE_INLINE void addInPlace(const T *a, const T *b, Wave &wave, Operand c, Operand d) {
+  const uint32_t *from = wave.row(c);
+  uint32_t *to = wave.row(d);
+  bool isConstant = c.kind() == OperandKind::Constant;
+  for (unsigned block = 0; block < blocks; ++block)
+    matrixproduct::accumulateRows<M, M>(
+        a + block * K * M, b + block * K * M, K,
+        [=](unsigned m, unsigned n) {
+          return from + (isConstant ? 0 : placeOfRow<M>(block, m) + n);
+        },
+        [=](unsigned m, unsigned n) { return to + placeOfRow<M>(block, m) + n; });
+}
+/// Whether `addInPlace` may be used.
+template <unsigned M, unsigned blocks> WAVETILE_INLINE bool canAddInPlace(Operand c, Operand d) {
+  constexpr uint32_t count = M * M * blocks / waveSize;
+  uint32_t distance = c.index() < d.index() ? d.index() - c.index() : c.index() - d.index();
+  return (c.kind() != OperandKind::Vector) | (distance == 0) | (distance >= count);
+}
+
+/// D = a b + C; with \p negateC of what C holds negated.
+template <unsigned M, unsigned K, unsigned blocks, typename T>
+WAVETILE_INLINE void addProducts(const T *a, const T *b, Wave &wave, Operand c, Operand d,
+                                 bool negateC = false) {
+  if constexpr (sizeof(T) == 4)
+    if (canAddInPlace<M, blocks>(c, d))
+      return addInPlace<M, K, blocks>(a, b, wave, c, d);
+  Result<M, blocks, T> sums;
+  sums.read(wave, c);
+  if (negateC)
+    for (T &value : sums.value)
+      value = -value;
+  for (unsigned block = 0; block < blocks; ++block)
+    matrixproduct::accumulate<M, M>(a + block * K * M, b + block * K * M,
+                                    sums.value + block * M * M, K);
+  sums.write(wave, d);
+}
+/// The same as the hardware rounds it.
+template <unsigned M, unsigned K, unsigned blocks, unsigned group>
+WAVETILE_INLINE void addAsHardware(matrixproduct::HardwareInput a, matrixproduct::HardwareInput b,
+                                   Wave &wave, Operand c, Operand d) {
+  Result<M, blocks, float> sums;
+  sums.read(wave, c);
+  for (unsigned block = 0; block < blocks; ++block) {
+    matrixproduct::HardwareProduct<M, K, K, group>::add(a, b, nullptr, sums.value + block * M * M);
+    a.values += K * M, b.values += K * M;
+  }
+  sums.write(wave, d);
+}
 
 /// A row of a product's table; \p type is that of C and D.
 constexpr Instruction product(const char *names, Type type, MatrixShape shape, Handler handler) {

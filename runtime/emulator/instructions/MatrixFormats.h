@@ -48,11 +48,41 @@ struct BFloat16 {
   static constexpr int minimumExponent = -126;
   WAVETILE_INLINE static float value(uint32_t raw) { return fromBFloat16(raw); }
 };
+/// A code with a sign and no special meaning.
+template <unsigned bits, unsigned mantissaBits, int bias>
+WAVETILE_INLINE float finiteValue(uint32_t raw) {
+  uint32_t magnitude = raw & ((1u << (bits - 1)) - 1), sign = raw >> (bits - 1) << 31;
+  // In f32's fields it is the value but for the bias: also for denormals.
+  return floatOf(magnitude << (23 - mantissaBits) | sign) *
+         floatOf(static_cast<uint32_t>(254 - bias) << 23);
+}
 template <typename F> struct Float8 {
   using Value = float;
   static constexpr unsigned bits = 8, group = 16, fractionBits = F::mantissaBits;
   static constexpr int minimumExponent = 1 - F::bias;
   WAVETILE_INLINE static float value(uint32_t raw) { return fromFloat8<F>(raw); }
+
+  /// The same format for registers without infinities and NaN.
+  struct Finite {
+    using Value = float;
+    static constexpr unsigned bits = 8;
+    WAVETILE_INLINE static float value(uint32_t raw) {
+      return finiteValue<8, F::mantissaBits, F::bias>(raw);
+    }
+  };
+  WAVETILE_INLINE static bool areFinite(const uint32_t *row, unsigned count) {
+    // FNUZ's NaN and what is not finite of OCP's are the largest codes, seen so.
+    constexpr uint8_t flipped = F::fnuz ? 0x7f : 0, mask = F::fnuz ? 0xff : 0x7f;
+    constexpr uint8_t limit = F::fnuz ? 0xff : F::hasInfinity ? 0x7c : 0x7f;
+    const auto *codes = reinterpret_cast<const uint8_t *>(row);
+    uint8_t largest = 0;
+#pragma clang loop vectorize(enable) interleave_count(4)
+    for (unsigned i = 0; i < count; ++i) {
+      uint8_t code = (codes[i] ^ flipped) & mask;
+      largest = code > largest ? code : largest;
+    }
+    return largest < limit;
+  }
 };
 /// OCP's formats of 6 and 4 bits, which have no infinity and no NaN.
 template <unsigned bits_, unsigned mantissaBits, int bias> struct SmallFloat {
@@ -60,10 +90,7 @@ template <unsigned bits_, unsigned mantissaBits, int bias> struct SmallFloat {
   static constexpr unsigned bits = bits_, group = 16, fractionBits = mantissaBits;
   static constexpr int minimumExponent = 1 - bias;
   WAVETILE_INLINE static float value(uint32_t raw) {
-    uint32_t magnitude = raw & ((1u << (bits - 1)) - 1), sign = raw >> (bits - 1) << 31;
-    // The code with f32's exponent field is the value but for the bias: also for denormals.
-    return floatOf(magnitude << (23 - mantissaBits) | sign) *
-           floatOf(static_cast<uint32_t>(254 - bias) << 23);
+    return finiteValue<bits, mantissaBits, bias>(raw);
   }
 };
 using Fp6 = SmallFloat<6, 3, 1>;
@@ -75,29 +102,32 @@ struct Int8 {
   WAVETILE_INLINE static int32_t value(uint32_t raw) { return static_cast<int8_t>(raw); }
 };
 
-/// Element \p index of a lane whose first register is \p row.
+/// As few elements as begin and end with a register.
 template <typename Format>
-WAVETILE_INLINE uint32_t rawElement(const uint32_t *row, unsigned stride, unsigned lane,
-                                    unsigned index) {
-  constexpr uint32_t mask = static_cast<uint32_t>((uint64_t(1) << Format::bits) - 1);
-  unsigned position = Format::bits * index, shift = position % 32;
-  uint32_t word = row[position / 32 * stride + lane];
-  if constexpr (32 % Format::bits == 0) {
-    return word >> shift & mask;
-  } else {
-    // An element may begin in one register and end in the next.
-    bool isSplit = shift + Format::bits > 32;
-    uint32_t next = isSplit ? row[(position / 32 + 1) * stride + lane] : 0;
-    return static_cast<uint32_t>((word | static_cast<uint64_t>(next) << 32) >> shift) & mask;
-  }
-}
-/// Reads element \p index of \p count neighbouring lanes.
+inline constexpr unsigned elementsOfChunk = 32 % Format::bits == 0 ? 32 / Format::bits : 16;
+template <typename Format>
+inline constexpr unsigned registersOfChunk = elementsOfChunk<Format> * Format::bits / 32;
+
+/// Reads a chunk of \p count neighbouring lanes whose first register is \p row: element e goes to
+/// `to + e * distance`.
 template <typename Format, unsigned count>
-WAVETILE_INLINE void readElements(typename Format::Value *to, const uint32_t *row, unsigned stride,
-                                  unsigned firstLane, unsigned index) {
+WAVETILE_INLINE void readChunk(typename Format::Value *to, unsigned distance, const uint32_t *row,
+                               unsigned stride, unsigned firstLane) {
+  constexpr uint32_t mask = static_cast<uint32_t>((uint64_t(1) << Format::bits) - 1);
+#pragma clang loop unroll(full)
+  for (unsigned e = 0; e < elementsOfChunk<Format>; ++e) {
+    unsigned position = Format::bits * e, shift = position % 32;
+    const uint32_t *word = row + position / 32 * stride + firstLane;
+    // An element may begin in one register and end in the next.
+    const uint32_t *next = shift + Format::bits > 32 ? word + stride : nullptr;
 #pragma clang loop vectorize(enable) unroll(disable)
-  for (unsigned i = 0; i < count; ++i)
-    to[i] = Format::value(rawElement<Format>(row, stride, firstLane + i, index));
+    for (unsigned i = 0; i < count; ++i) {
+      uint32_t raw = word[i] >> shift;
+      if (next)
+        raw |= next[i] << (32 - shift);
+      to[e * distance + i] = Format::value(raw & mask);
+    }
+  }
 }
 
 } // namespace matrixformat

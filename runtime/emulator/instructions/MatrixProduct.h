@@ -64,15 +64,33 @@ template <typename V> WAVETILE_INLINE V multiplyAdd(V a, V b, V c) {
     return __builtin_elementwise_fma(a, b, c);
 }
 
+/// NaN results are AMD's default NaN.
+template <typename T> WAVETILE_INLINE T canonical(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return isNaN(x) ? fromBits<T>(FloatTraits<T>::defaultNaN) : x;
+  else
+    return x;
+}
+
+template <typename V> WAVETILE_INLINE V canonicalPiece(V values) {
+  using T = std::remove_reference_t<decltype(values[0])>;
+  if constexpr (std::is_floating_point_v<T>)
+    return values == values ? values : static_cast<V>(fromBits<T>(FloatTraits<T>::defaultNaN));
+  else
+    return values;
+}
+
 template <typename V, typename T> WAVETILE_INLINE V loadPiece(const T *from) {
   V value;
   __builtin_memcpy(&value, from, sizeof(V));
   return value;
 }
 
-/// c[M][N] += a[k][M] * b[k][N]. A few rows at a time stay in registers.
-template <unsigned M, unsigned N, typename T>
-WAVETILE_INLINE void accumulate(const T *a, const T *b, T *c, unsigned depth) {
+/// Rows m of C plus the products a[k][M] * b[k][N]. A few rows at a time stay in registers:
+/// `readRow(m, n)` points to C's values from column n on, `writeRow(m, n)` to where they go.
+template <unsigned M, unsigned N, typename T, typename ReadRow, typename WriteRow>
+WAVETILE_INLINE void accumulateRows(const T *a, const T *b, unsigned depth, ReadRow readRow,
+                                    WriteRow writeRow) {
   // int32 products wrap: unsigned arithmetic.
   using Number = std::conditional_t<std::is_integral_v<T>, uint32_t, T>;
   using V = Piece<Number, N>;
@@ -90,7 +108,7 @@ WAVETILE_INLINE void accumulate(const T *a, const T *b, T *c, unsigned depth) {
     for (unsigned m = 0; m < rowsAtOnce; ++m)
 #pragma clang loop unroll(full)
       for (unsigned n = 0; n < pieces; ++n)
-        sums[m][n] = loadPiece<V>(c + (first + m) * N + n * width);
+        sums[m][n] = loadPiece<V>(readRow(first + m, n * width));
     for (unsigned k = 0; k < depth; ++k) {
       V right[pieces];
 #pragma clang loop unroll(full)
@@ -107,9 +125,17 @@ WAVETILE_INLINE void accumulate(const T *a, const T *b, T *c, unsigned depth) {
 #pragma clang loop unroll(full)
     for (unsigned m = 0; m < rowsAtOnce; ++m)
 #pragma clang loop unroll(full)
-      for (unsigned n = 0; n < pieces; ++n)
-        __builtin_memcpy(c + (first + m) * N + n * width, &sums[m][n], sizeof(V));
+      for (unsigned n = 0; n < pieces; ++n) {
+        V sum = canonicalPiece(sums[m][n]);
+        __builtin_memcpy(writeRow(first + m, n * width), &sum, sizeof(V));
+      }
   }
+}
+/// c[M][N] += a[k][M] * b[k][N].
+template <unsigned M, unsigned N, typename T>
+WAVETILE_INLINE void accumulate(const T *a, const T *b, T *c, unsigned depth) {
+  auto row = [=](unsigned m, unsigned n) { return c + m * N + n; };
+  accumulateRows<M, N>(a, b, depth, row, row);
 }
 
 /// c[M][N] += a[j][M] * b[place[j][M]][N], j ascending: a sparse A, of whose row m the j-th stored
@@ -129,14 +155,6 @@ WAVETILE_INLINE void accumulateSparse(const T *a, const uint8_t *place, const T 
                           loadPiece<V>(b + place[j * M + m] * N + n), sum);
       __builtin_memcpy(c + m * N + n, &sum, sizeof(V));
     }
-}
-
-/// NaN results are AMD's default NaN.
-template <typename T> WAVETILE_INLINE T canonical(T x) {
-  if constexpr (std::is_floating_point_v<T>)
-    return isNaN(x) ? fromBits<T>(FloatTraits<T>::defaultNaN) : x;
-  else
-    return x;
 }
 
 } // namespace matrixproduct

@@ -23,6 +23,24 @@ using namespace matrixformat;
 using namespace matrixblocks;
 
 constexpr unsigned scaledDepth = 32;
+/// How many k the hardware is assumed to sum at once: those of 8 bits.
+constexpr unsigned smallGroup = 16;
+
+/// What the hardware's multiplier sees of the format with this code.
+WAVETILE_INLINE matrixproduct::HardwareInput hardwareInputOf(uint32_t format, const float *values) {
+  switch (format) {
+  case 0:
+    return matrixproduct::hardwareInput<Float8<Fp8Ocp>>(values);
+  case 1:
+    return matrixproduct::hardwareInput<Float8<Bf8Ocp>>(values);
+  case 2:
+    return matrixproduct::hardwareInput<Fp6>(values);
+  case 3:
+    return matrixproduct::hardwareInput<Bf6>(values);
+  default:
+    return matrixproduct::hardwareInput<Fp4>(values);
+  }
+}
 
 /// Gathers elements of the format with this code in cbsz or blgp.
 template <typename Input>
@@ -44,13 +62,16 @@ WAVETILE_INLINE void gatherSmall(Input &input, const uint32_t *row, uint32_t for
 template <unsigned M, unsigned K> const Record *multiplySmall(Wave &wave, const Record *record) {
   matrixproduct::RoundsToNearest rounding;
   Input<M, K, 1, float> a, b;
-  Result<M, 1, float> c;
-  uint32_t control = record->immediate;
-  gatherSmall(a, wave.row(record->sources[0]), matrixcontrol::broadcastSize(control));
-  gatherSmall(b, wave.row(record->sources[1]), matrixcontrol::lanePattern(control));
-  c.read(wave, record->sources[2]);
-  matrixproduct::accumulate<M, M>(a.value, b.value, c.value, K);
-  c.write(wave, record->destination);
+  uint32_t formatA = matrixcontrol::broadcastSize(record->immediate);
+  uint32_t formatB = matrixcontrol::lanePattern(record->immediate);
+  gatherSmall(a, wave.row(record->sources[0]), formatA);
+  gatherSmall(b, wave.row(record->sources[1]), formatB);
+  Operand c = record->sources[2], d = record->destination;
+  if (wave.workgroup->matrixRounding == MatrixRounding::Hardware)
+    addAsHardware<M, K, 1, smallGroup>(hardwareInputOf(formatA, a.value),
+                                       hardwareInputOf(formatB, b.value), wave, c, d);
+  else
+    addProducts<M, K, 1>(a.value, b.value, wave, c, d);
   return record + 1;
 }
 
@@ -88,6 +109,15 @@ template <unsigned M, unsigned K> struct Scales {
                           << FloatTraits<T>::mantissaBits);
     return code == 255 ? nan : value;
   }
+  /// The scales as exponents; what NaN scales becomes NaN itself.
+  WAVETILE_INLINE void split(int16_t *exponents, float *values) const {
+    for (unsigned i = 0; i < count; ++i)
+      exponents[i] = static_cast<int16_t>(code[i] == 255 ? 0 : static_cast<int32_t>(code[i]) - 127);
+    for (unsigned k = 0; k < K; ++k)
+      for (unsigned m = 0; m < M; ++m)
+        if (code[k / scaledDepth * M + m] == 255)
+          values[k * M + m] = floatOf(FloatTraits<float>::defaultNaN);
+  }
   template <typename T, typename From> WAVETILE_INLINE void apply(T *to, const From *values) const {
     for (unsigned k = 0; k < K; ++k)
       for (unsigned m = 0; m < M; ++m)
@@ -116,21 +146,30 @@ __attribute__((noinline)) void addWide(const float *a, const float *b, const Sca
 template <unsigned M, unsigned K> const Record *multiplyScaled(Wave &wave, const Record *record) {
   matrixproduct::RoundsToNearest rounding;
   Input<M, K, 1, float> a, b;
-  Result<M, 1, float> c;
-  uint32_t control = record->immediate;
-  gatherSmall(a, wave.row(record->sources[0]), matrixcontrol::broadcastSize(control));
-  gatherSmall(b, wave.row(record->sources[1]), matrixcontrol::lanePattern(control));
+  uint32_t formatA = matrixcontrol::broadcastSize(record->immediate);
+  uint32_t formatB = matrixcontrol::lanePattern(record->immediate);
+  gatherSmall(a, wave.row(record->sources[0]), formatA);
+  gatherSmall(b, wave.row(record->sources[1]), formatB);
   Scales<M, K> scalesA(wave, record, record->sources[3], 0);
   Scales<M, K> scalesB(wave, record, record->maskDestination, 1);
-  c.read(wave, record->sources[2]);
-  if (scalesA.areModerate & scalesB.areModerate) {
+  Operand c = record->sources[2], d = record->destination;
+  if (wave.workgroup->matrixRounding == MatrixRounding::Hardware) {
+    matrixproduct::HardwareInput inputA = hardwareInputOf(formatA, a.value);
+    matrixproduct::HardwareInput inputB = hardwareInputOf(formatB, b.value);
+    int16_t exponentsA[Scales<M, K>::count], exponentsB[Scales<M, K>::count];
+    scalesA.split(exponentsA, a.value), scalesB.split(exponentsB, b.value);
+    inputA.scales = exponentsA, inputB.scales = exponentsB;
+    addAsHardware<M, K, 1, smallGroup>(inputA, inputB, wave, c, d);
+  } else if (scalesA.areModerate & scalesB.areModerate) {
     scalesA.apply(a.value, a.value);
     scalesB.apply(b.value, b.value);
-    matrixproduct::accumulate<M, M>(a.value, b.value, c.value, K);
+    addProducts<M, K, 1>(a.value, b.value, wave, c, d);
   } else {
-    addWide<M, K>(a.value, b.value, scalesA, scalesB, c.value);
+    Result<M, 1, float> sums;
+    sums.read(wave, c);
+    addWide<M, K>(a.value, b.value, scalesA, scalesB, sums.value);
+    sums.write(wave, d);
   }
-  c.write(wave, record->destination);
   return record + 1;
 }
 

@@ -53,7 +53,16 @@ const Record *multiplySparse(Wave &wave, const Record *record) {
   Places<M, K> places(wave.row(record->sources[2]),
                       matrixcontrol::broadcastBlock(record->immediate));
   c.read(wave, record->destination);
-  matrixproduct::accumulateSparse<M, M>(a.value, places.value, b.value, c.value, K / 2);
+  bool asHardware = false;
+  if constexpr (A::group != 0) {
+    asHardware = wave.workgroup->matrixRounding == MatrixRounding::Hardware;
+    if (asHardware)
+      matrixproduct::HardwareProduct<M, K / 2, K, A::group>::add(
+          matrixproduct::hardwareInput<A>(a.value), matrixproduct::hardwareInput<B>(b.value),
+          places.value, c.value);
+  }
+  if (!asHardware)
+    matrixproduct::accumulateSparse<M, M>(a.value, places.value, b.value, c.value, K / 2);
   c.write(wave, record->destination);
   return record + 1;
 }
