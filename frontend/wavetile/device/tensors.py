@@ -49,14 +49,17 @@ def announced(library: Library, **tensors: torch.Tensor) -> AbstractContextManag
 
 
 def empty(*size: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """A CPU tensor in the device's own memory (hipMalloc), which the device tracks from its first
-    bit: its contents are undefined until something writes them, and it lies between redzones.
+    """A CPU tensor in the device's own memory (hipMalloc), between redzones.
 
-    The memory is freed with the tensor's storage.
+    Its bits are undefined until a kernel or a copy of HIP writes them; the device does not see what
+    the host stores. The memory is freed with the tensor's storage.
 
     Args:
         size: the extents
         dtype: the elements' type
+
+    Raises:
+        DeviceError: no memory is left
     """
     library = Library()
     elements = math.prod(size)
@@ -67,3 +70,20 @@ def empty(*size: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     memory = (ctypes.c_byte * bytes).from_address(pointer.value)
     weakref.finalize(memory, library.call, "hipFree", pointer)
     return torch.frombuffer(memory, dtype=dtype)[:elements].view(size)
+
+
+def to_device(tensor: torch.Tensor) -> torch.Tensor:
+    """A contiguous copy of a CPU tensor in the device's own memory, see `empty`.
+
+    Raises:
+        DeviceError: no memory is left
+    """
+    host = tensor.contiguous()
+    result = empty(*host.shape, dtype=host.dtype)
+    if host.numel():
+        pointers = (ctypes.c_void_p(x.data_ptr()) for x in (result, host))
+        host_to_device = 1
+        Library().call(
+            "hipMemcpy", *pointers, ctypes.c_size_t(host.nbytes), ctypes.c_int(host_to_device)
+        )
+    return result

@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 from wavetile.device import triton as software
-from wavetile.device.tensors import empty
+from wavetile.device.tensors import empty, to_device
 from wavetile.errors import ConfigError, DeviceError
 
 from tests.python.clients.launches import launched
@@ -61,8 +61,8 @@ def test_a_view_may_be_used_up_to_the_end_of_its_storage(
 
 
 def test_device_memory_holds_a_tensor(device: software.SoftwareDriver, target: str) -> None:
-    x = empty(7, 11, dtype=torch.int64)
-    x.copy_(torch.arange(77).view(7, 11))
+    x = to_device(torch.arange(77).view(11, 7).T)
+    assert torch.equal(x, torch.arange(77).view(11, 7).T)
     out = empty(7, 11, dtype=torch.int64)
     copy[(2,)](x, out, 77, 64)
     assert torch.equal(out, x)
