@@ -273,7 +273,7 @@ def microscaled(
 
 @pytest.mark.parametrize("a_form", ["e2m1", "e4m3", "e5m2"])
 @pytest.mark.parametrize("b_form", ["e2m1", "e4m3"])
-@pytest.mark.parametrize("target", ["gfx942"])
+@pytest.mark.parametrize("target", ["gfx950", "gfx942"])
 def test_microscaled_matmul(
     device: software.SoftwareDriver,
     target: str,
