@@ -58,7 +58,8 @@ void LaunchContext::makeArguments() {
   DispatchPacket packet;
   for (unsigned i = 0; i < 3; ++i) {
     packet.workgroupSize[i] = static_cast<uint16_t>(launch.workgroupSize[i]);
-    packet.gridSize[i] = launch.grid[i] * launch.workgroupSize[i];
+    uint32_t missing = launch.remainder[i] ? launch.workgroupSize[i] - launch.remainder[i] : 0;
+    packet.gridSize[i] = launch.grid[i] * launch.workgroupSize[i] - missing;
   }
   packet.privateSegmentSize = kernel.privateSegmentSize;
   packet.groupSegmentSize = ldsBytes;
@@ -113,6 +114,19 @@ std::array<uint32_t, 3> LaunchContext::workgroupAt(uint64_t index) const {
           static_cast<uint32_t>(index / x / y)};
 }
 
+std::array<uint32_t, 3> LaunchContext::sizeOf(const std::array<uint32_t, 3> &group) const {
+  std::array<uint32_t, 3> size = launch.workgroupSize;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (launch.remainder[axis] != 0 && group[axis] == launch.grid[axis] - 1)
+      size[axis] = launch.remainder[axis];
+  return size;
+}
+
+uint32_t LaunchContext::waveCountOf(const std::array<uint32_t, 3> &group) const {
+  std::array<uint32_t, 3> size = sizeOf(group);
+  return (size[0] * size[1] * size[2] + waveSize - 1) / waveSize;
+}
+
 /// The SGPRs that the descriptor enables, in the order of the architecture.
 void LaunchContext::setScalars(Wave &wave, const std::array<uint32_t, 3> &group) const {
   uint32_t next = 0;
@@ -157,13 +171,14 @@ void LaunchContext::setScalars(Wave &wave, const std::array<uint32_t, 3> &group)
 }
 
 /// v0 of lane l: x, y and z of the work-item, 10 bits each.
-void LaunchContext::setWorkItemIds(Wave &wave, uint32_t firstWorkItem) const {
-  uint32_t width = launch.workgroupSize[0], height = launch.workgroupSize[1];
+void LaunchContext::setWorkItemIds(Wave &wave, const std::array<uint32_t, 3> &size) const {
+  uint32_t width = size[0], height = size[1], items = size[0] * size[1] * size[2];
+  uint32_t firstWorkItem = wave.indexInWorkgroup * waveSize;
   uint32_t *row = wave.vectorRow(0);
   uint64_t exec = 0;
   for (uint32_t lane = 0; lane < waveSize; ++lane) {
     uint32_t item = firstWorkItem + lane;
-    if (item >= workItems)
+    if (item >= items)
       break;
     exec |= uint64_t(1) << lane;
     row[lane] = item % width | item / width % height << 10 | item / width / height << 20;
@@ -182,7 +197,7 @@ void LaunchContext::setUp(Wave &wave, const std::array<uint32_t, 3> &group) cons
   wave.mode.flush16_64 = kernel.floatDenormMode16_64 == 0;
   wave.pc = program.recordAt(kernel.entry);
   setScalars(wave, group);
-  setWorkItemIds(wave, wave.indexInWorkgroup * waveSize);
+  setWorkItemIds(wave, sizeOf(group));
 }
 
 } // namespace wavetile::device

@@ -31,6 +31,10 @@ public:
   /// The workgroup that is the \p index-th in linear order, x fastest.
   std::array<uint32_t, 3> workgroupAt(uint64_t index) const;
 
+  /// The work-items of a workgroup along each axis: fewer in a last, partial one.
+  std::array<uint32_t, 3> sizeOf(const std::array<uint32_t, 3> &group) const;
+  uint32_t waveCountOf(const std::array<uint32_t, 3> &group) const;
+
   /// Gives a wave the registers and the program counter that the descriptor asks for. The wave's
   /// memory and what it belongs to are set already.
   void setUp(Wave &wave, const std::array<uint32_t, 3> &group) const;
@@ -52,8 +56,8 @@ public:
   const DecodedProgram &program;
   const TargetDescription &target;
   const uint32_t waveSize;
-  const uint32_t workItems; ///< Of a workgroup.
-  const uint32_t waveCount; ///< Of a workgroup.
+  const uint32_t workItems; ///< Of a full workgroup.
+  const uint32_t waveCount; ///< Of a full workgroup.
   const uint32_t ldsBytes;  ///< Of a workgroup.
   const uint64_t workgroupCount;
 
@@ -65,7 +69,7 @@ private:
   static constexpr uint64_t packetBytes = 64;
   void makeArguments();
   void setScalars(Wave &wave, const std::array<uint32_t, 3> &group) const;
-  void setWorkItemIds(Wave &wave, uint32_t firstWorkItem) const;
+  void setWorkItemIds(Wave &wave, const std::array<uint32_t, 3> &size) const;
 
   AlignedArray<uint8_t> arguments;
   uint64_t packetAddress = 0;

@@ -24,6 +24,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -192,7 +193,12 @@ struct Launch {
   llvm::ArrayRef<uint8_t> kernarg;
   std::array<uint32_t, 3> grid{1, 1, 1};          ///< In workgroups.
   std::array<uint32_t, 3> workgroupSize{1, 1, 1}; ///< In work-items.
+  /// Work-items of the last workgroup along each axis, which may be partial; 0: it is full.
+  std::array<uint32_t, 3> remainder{};
   uint32_t dynamicLdsBytes = 0;
+  /// What the host does when a wave interrupts it: answers hostcalls. Gives the reason why it
+  /// cannot, valid as long as the launch, or null. May be called by several threads at a time.
+  std::function<const char *()> interrupt;
   /// Wave instructions that the launch may execute before it is stopped with a fault.
   uint64_t instructionLimit = UINT64_MAX;
   /// Threads that may execute it, the caller's included. With one the order of all instructions is

@@ -41,8 +41,9 @@ void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
 
   shared = Workgroup();
   shared.waves = waveMemory.get();
-  shared.waveCount = context.waveCount;
-  shared.barrier.members = context.waveCount;
+  shared.waveCount = context.waveCountOf(group);
+  shared.barrier.members = shared.waveCount;
+  shared.launch = &context.launch;
   shared.lds = lds.get();
   shared.ldsBytes = context.ldsBytes;
   shared.program = &context.program;
@@ -50,7 +51,7 @@ void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
       context.launch.matrixRounding.value_or(context.program.target().matrixRounding);
   std::copy(group.begin(), group.end(), shared.id);
 
-  for (uint32_t i = 0; i < context.waveCount; ++i) {
+  for (uint32_t i = 0; i < shared.waveCount; ++i) {
     Wave &wave = *new (&waveMemory[i]) Wave;
     uint32_t *rows = registers.get() + size_t(i) * vectorRows * context.waveSize;
     std::fill_n(rows, size_t(context.vgprRows()) * context.waveSize, ~0u);

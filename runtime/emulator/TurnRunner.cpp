@@ -26,6 +26,21 @@ const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lan
   return nullptr;
 }
 
+const char *interruptHost(const Workgroup &workgroup) {
+  if (!workgroup.launch || !workgroup.launch->interrupt)
+    return nullptr;
+#if defined(__x86_64__)
+  // The host is not to compute in the wave's floating-point mode.
+  unsigned control = _mm_getcsr();
+  applyMode(Mode());
+  const char *refusal = workgroup.launch->interrupt();
+  _mm_setcsr(control);
+  return refusal;
+#else
+  return workgroup.launch->interrupt();
+#endif
+}
+
 void applyMode(const Mode &mode) {
 #if defined(__x86_64__)
   // All exceptions masked, to nearest even; flush to zero and denormals are zero together.

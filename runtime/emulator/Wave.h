@@ -34,6 +34,7 @@ enum class FaultKind : uint8_t;
 class AccessObservers;
 class GlobalMemory;
 class DecodedProgram;
+struct Launch;
 class WaveChecks;
 
 inline constexpr uint32_t maximumWaveSize = 64;
@@ -87,6 +88,7 @@ struct Workgroup {
   uint32_t ldsBytes = 0;
   GlobalMemory *memory = nullptr;
   const DecodedProgram *program = nullptr;
+  const Launch *launch = nullptr;
   uint32_t id[3] = {};
   uint64_t *bytesLoaded = nullptr;
   uint64_t *bytesStored = nullptr;
@@ -207,6 +209,9 @@ struct alignas(64) Wave {
     }
   }
 };
+
+/// Lets the host answer what the waves of a workgroup wait for. Why it cannot, or null.
+const char *interruptHost(const Workgroup &workgroup);
 
 /// Stops the wave with a fault; what a handler returns when something is wrong.
 const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lane, uint64_t address,

@@ -44,6 +44,16 @@ const Record *sleep(Wave &wave, const Record *record) {
 const Record *trap(Wave &wave, const Record *record) {
   return fail(wave, record, FaultKind::Trap, -1, record->immediate, 0, false);
 }
+/// Interrupts the host, which answers before the wave goes on. Other messages are for graphics, or
+/// tell the hardware what it makes no use of here.
+const Record *sendMessage(Wave &wave, const Record *record) {
+  constexpr uint64_t messageMask = 0xff, interrupt = 1;
+  if ((record->immediate & messageMask) != interrupt)
+    return record + 1;
+  if (const char *refusal = interruptHost(*wave.workgroup))
+    return fail(wave, record, FaultKind::Refused, -1, 0, 0, false, refusal);
+  return record + 1;
+}
 const Record *padding(Wave &wave, const Record *record) {
   return fail(wave, record, FaultKind::BadProgramCounter, -1, 0, 0, false,
               "execution ran past the end of the kernel");
@@ -319,13 +329,14 @@ constexpr Instruction table[] = {
          "s_wait_idle s_icache_inv "
          "s_set_inst_prefetch_distance s_inst_prefetch s_ttracedata s_ttracedata_imm "
          "s_incperflevel s_decperflevel s_sethalt s_dcache_inv s_dcache_wb s_dcache_wb_vol "
-         "s_dcache_inv_vol s_gl1_inv s_version s_sendmsg v_nop s_wait_loadcnt s_wait_storecnt "
+         "s_dcache_inv_vol s_gl1_inv s_version v_nop s_wait_loadcnt s_wait_storecnt "
          "s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt s_wait_dscnt s_wait_kmcnt "
          "s_wait_loadcnt_dscnt s_wait_storecnt_dscnt s_wait_alu s_wait_event s_setkill "
          "s_singleuse_vdst s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
          "s_prefetch_data_pc_rel s_buffer_prefetch_data global_inv global_wb global_wbinv",
          nothing),
     control("s_trap", Shape::Control, InstructionClass::Branch, trap),
+    control("s_sendmsg", Shape::Control, InstructionClass::Wait, sendMessage),
     control("s_code_end", Shape::Control, InstructionClass::Branch, padding),
 
     SAVE_EXEC("s_and_saveexec_b32", "s_and_saveexec_b64", And),
