@@ -342,10 +342,11 @@ Error CodeObjectReader::readKernels() {
   auto note = metadataNote();
   if (!note)
     return note.takeError();
-  auto metadata = parseKernelMetadata(*note);
+  auto metadata = parseMetadata(*note);
   if (!metadata)
     return metadata.takeError();
-  for (KernelMetadata &kernel : *metadata) {
+  object.printfFormatList = std::move(metadata->printfFormats);
+  for (KernelMetadata &kernel : metadata->kernels) {
     auto info = readKernel(std::move(kernel));
     if (!info)
       return info.takeError();

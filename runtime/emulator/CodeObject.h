@@ -58,7 +58,10 @@ enum class ArgumentKind : uint8_t {
   DynamicLdsSize,
   PrivateBase,
   SharedBase,
-  /// Hidden arguments that are null on this device: printf and hostcall buffers, queues, heap.
+  PrintfBuffer,
+  HostcallBuffer,
+  MultigridSync,
+  /// Hidden arguments that are null on this device: queues, heap.
   Null,
 };
 
@@ -134,6 +137,9 @@ public:
   /// The processor it was built for.
   llvm::StringRef processor() const { return processorName; }
 
+  /// What `amdhsa.printf` says of the calls of printf, in the metadata's form.
+  llvm::ArrayRef<std::string> printfFormats() const { return printfFormatList; }
+
   llvm::ArrayRef<KernelInfo> kernels() const { return kernelList; }
   const KernelInfo *findKernel(llvm::StringRef name) const;
 
@@ -164,6 +170,7 @@ private:
   std::unique_ptr<Image> image;
   uint64_t bias = 0;
   llvm::ArrayRef<uint8_t> textBytes;
+  std::vector<std::string> printfFormatList;
   std::vector<KernelInfo> kernelList;
   std::vector<SymbolInfo> symbolList;
 

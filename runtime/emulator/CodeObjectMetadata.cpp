@@ -52,11 +52,11 @@ static constexpr ValueKind valueKinds[] = {
     {"hidden_private_base", ArgumentKind::PrivateBase, 4},
     {"hidden_shared_base", ArgumentKind::SharedBase, 4},
     {"hidden_none", ArgumentKind::Null, 8},
-    {"hidden_printf_buffer", ArgumentKind::Null, 8},
-    {"hidden_hostcall_buffer", ArgumentKind::Null, 8},
+    {"hidden_printf_buffer", ArgumentKind::PrintfBuffer, 8},
+    {"hidden_hostcall_buffer", ArgumentKind::HostcallBuffer, 8},
     {"hidden_default_queue", ArgumentKind::Null, 8},
     {"hidden_completion_action", ArgumentKind::Null, 8},
-    {"hidden_multigrid_sync_arg", ArgumentKind::Null, 8},
+    {"hidden_multigrid_sync_arg", ArgumentKind::MultigridSync, 8},
     {"hidden_heap_v1", ArgumentKind::Null, 8},
     {"hidden_queue_ptr", ArgumentKind::Null, 8},
 };
@@ -282,25 +282,31 @@ private:
 };
 } // namespace
 
-Expected<std::vector<KernelMetadata>> parseKernelMetadata(StringRef note) {
+Expected<ObjectMetadata> parseMetadata(StringRef note) {
   msgpack::Document document;
   if (!MessagePackCheck(note).isWellFormed() || !document.readFromBlob(note, /*Multi=*/false) ||
       !document.getRoot().isMap())
     return fault("not readable");
   msgpack::MapDocNode &root = document.getRoot().getMap();
-  std::vector<KernelMetadata> kernels;
+  ObjectMetadata metadata;
+  if (auto formats = root.find("amdhsa.printf"); formats != root.end()) {
+    if (!formats->second.isArray())
+      return fault("'amdhsa.printf' is no list");
+    for (msgpack::DocNode &format : formats->second.getArray())
+      metadata.printfFormats.push_back(stringOf(&format).str());
+  }
   auto entry = root.find("amdhsa.kernels");
   if (entry == root.end())
-    return kernels;
+    return metadata;
   if (!entry->second.isArray())
     return fault("'amdhsa.kernels' is no list");
   for (msgpack::DocNode &node : entry->second.getArray()) {
     auto kernel = parseKernel(node);
     if (!kernel)
       return kernel.takeError();
-    kernels.push_back(std::move(*kernel));
+    metadata.kernels.push_back(std::move(*kernel));
   }
-  return kernels;
+  return metadata;
 }
 
 } // namespace wavetile::device

@@ -24,7 +24,12 @@ struct KernelMetadata {
   std::string descriptorSymbol;
 };
 
-llvm::Expected<std::vector<KernelMetadata>> parseKernelMetadata(llvm::StringRef note);
+struct ObjectMetadata {
+  std::vector<KernelMetadata> kernels;
+  std::vector<std::string> printfFormats;
+};
+
+llvm::Expected<ObjectMetadata> parseMetadata(llvm::StringRef note);
 
 } // namespace wavetile::device
 

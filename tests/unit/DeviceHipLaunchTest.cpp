@@ -62,6 +62,53 @@ kernel void load(global const float *x, global float *out, int i) {
 kernel void atomic(global int *out) {
   __scoped_atomic_fetch_add(out, 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
+kernel void partial(global int *out, global int *sizes) {
+  constant const ushort *hidden =
+      (constant const ushort *)__builtin_amdgcn_implicitarg_ptr();
+  int x = group_x * 4 + lane_x;
+  int y = __builtin_amdgcn_workgroup_id_y() * 3 + __builtin_amdgcn_workitem_id_y();
+  int z = __builtin_amdgcn_workgroup_id_z() * 2 + __builtin_amdgcn_workitem_id_z();
+  out[(z * 5 + y) * 7 + x] = (z * 5 + y) * 7 + x;
+  if ((x | y | z) == 0) {
+    for (int i = 0; i < 3; ++i)
+      sizes[i] = ((constant const uint *)hidden)[i];
+    for (int i = 0; i < 3; ++i)
+      sizes[3 + i] = hidden[9 + i];
+  }
+}
+// The barrier of ROCm's device libraries, in a few words: the low half counts, the high one rounds.
+void wait_for_grid() {
+  global char *sync =
+      (global char *)((constant const ulong *)__builtin_amdgcn_implicitarg_ptr())[11];
+  __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+  __builtin_amdgcn_s_barrier();
+  if (lane_x == 0) {
+    global uint *word = (global uint *)(sync + 32);
+    uint members = *(global uint *)(sync + 40);
+    uint old = __scoped_atomic_fetch_add(word, 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    if ((old & 0xffff) == members - 1)
+      __scoped_atomic_fetch_add(word, 0x10000 - members, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    else
+      do
+        __builtin_amdgcn_s_sleep(1);
+      while ((__scoped_atomic_load_n(word, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE) & ~0xffff) ==
+             (old & ~0xffff));
+  }
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+}
+kernel void rounds(global int *counters, global int *out, uint groups) {
+  int sum = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (lane_x == 0)
+      __scoped_atomic_fetch_add(&counters[i], 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    wait_for_grid();
+    if (lane_x == 0)
+      sum += __scoped_atomic_load_n(&counters[i], __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+  }
+  if (lane_x == 0)
+    out[group_x] = sum;
+}
 kernel void trap(int n) {
   if (n == 3)
     __builtin_trap();
@@ -148,9 +195,53 @@ TEST_P(DeviceHipLaunch, TheExtendedFormCountsWorkItems) {
             hipSuccess)
       << lastReport();
   EXPECT_EQ(out[n - 1], 3.0f);
-  EXPECT_EQ(hip.hipExtModuleLaunchKernel(function("add"), n + 1, 1, 1, 64, 1, 1, 0, nullptr,
-                                         parameters, nullptr, nullptr, nullptr, 0),
-            hipErrorNotSupported);
+}
+
+TEST_P(DeviceHipLaunch, EndsInAPartialWorkgroup) {
+  // 7 x 5 x 3 work-items in workgroups of 4 x 3 x 2: the last along each axis is partial.
+  const uint32_t global[3] = {7, 5, 3}, local[3] = {4, 3, 2};
+  const int n = 7 * 5 * 3;
+  DeviceArray<int> out(n, -1), sizes(6, -1);
+  void *parameters[] = {&out.pointer, &sizes.pointer};
+  ASSERT_EQ(hip.hipExtModuleLaunchKernel(function("partial"), global[0], global[1], global[2],
+                                         local[0], local[1], local[2], 0, nullptr, parameters,
+                                         nullptr, nullptr, nullptr, 0),
+            hipSuccess)
+      << lastReport();
+  for (int i = 0; i < n; ++i)
+    EXPECT_EQ(out[i], i);
+  // Full workgroups and remainders, as the code object's hidden arguments tell them.
+  const int expected[] = {1, 1, 1, 3, 2, 1};
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(sizes[i], expected[i]) << i;
+}
+
+TEST_P(DeviceHipLaunch, WorkgroupsOfACooperativeLaunchWaitForEachOther) {
+  const unsigned groups = 13, rounds = 3;
+  DeviceArray<int> counters(rounds, 0), out(groups, 0);
+  DeviceArray<unsigned> barrier(1, 0);
+  unsigned count = groups;
+  void *parameters[] = {&counters.pointer, &out.pointer, &count};
+  ASSERT_EQ(hip.hipModuleLaunchCooperativeKernel(function("rounds"), groups, 1, 1, 64, 1, 1, 0,
+                                                 nullptr, parameters),
+            hipSuccess)
+      << lastReport();
+  for (unsigned i = 0; i < groups; ++i)
+    EXPECT_EQ(out[i], static_cast<int>(groups * rounds));
+  // Without the cooperative launch there is no barrier to wait at.
+  EXPECT_EQ(hip.hipModuleLaunchKernel(function("rounds"), groups, 1, 1, 64, 1, 1, 0, nullptr,
+                                      parameters, nullptr),
+            hipErrorIllegalAddress);
+}
+
+TEST_P(DeviceHipLaunch, RefusesMoreCooperativeWorkgroupsThanFit) {
+  DeviceArray<int> counters(3, 0), out(1, 0);
+  unsigned count = 1 << 20;
+  void *parameters[] = {&counters.pointer, &out.pointer, &count};
+  EXPECT_EQ(hip.hipModuleLaunchCooperativeKernel(function("rounds"), count, 1, 1, 64, 1, 1, 0,
+                                                 nullptr, parameters),
+            hipErrorCooperativeLaunchTooLarge);
+  expectReport({"rounds", "1048576 workgroups", "at a time"});
 }
 
 TEST_P(DeviceHipLaunch, FillsHiddenArguments) {

@@ -90,8 +90,65 @@ namespace wavetile::test {
   X(hipError_t(hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, size_t,  \
                hipStream_t, void **, void **, hipEvent_t, hipEvent_t, uint32_t),                   \
     hipExtModuleLaunchKernel)                                                                      \
+  X(hipError_t(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,          \
+               unsigned, hipStream_t, void **),                                                    \
+    hipModuleLaunchCooperativeKernel)                                                              \
+  X(hipError_t(hipDeviceProp_tR0000 *, int), hipGetDevicePropertiesR0000)                          \
+  X(hipError_t(int *, int *), hipDeviceGetStreamPriorityRange)                                     \
+  X(hipError_t(hipStream_t *, unsigned, int), hipStreamCreateWithPriority)                         \
+  X(hipError_t(hipStream_t, int *), hipStreamGetPriority)                                          \
+  X(hipError_t(void **, size_t, hipStream_t), hipMallocAsync)                                      \
+  X(hipError_t(void *, hipStream_t), hipFreeAsync)                                                 \
+  X(hipError_t(hipMemPool_t *, const hipMemPoolProps *), hipMemPoolCreate)                         \
+  X(hipError_t(hipMemPool_t), hipMemPoolDestroy)                                                   \
+  X(hipError_t(hipMemPool_t, hipMemPoolAttr, void *), hipMemPoolGetAttribute)                      \
+  X(hipError_t(hipMemPool_t, hipMemPoolAttr, void *), hipMemPoolSetAttribute)                      \
+  X(hipError_t(void **, size_t, hipMemPool_t, hipStream_t), hipMallocFromPoolAsync)                \
+  X(hipError_t(hipMemPool_t *, int), hipDeviceGetDefaultMemPool)                                   \
+  X(hipError_t(const hipMemcpy3DParms *), hipMemcpy3D)                                             \
+  X(hipError_t(void *, size_t, unsigned short, size_t, size_t), hipMemsetD2D16)                    \
+  X(hipError_t(hipStream_t *, unsigned), hipStreamCreateWithFlags)                                 \
+  X(hipError_t(hipStream_t), hipStreamQuery)                                                       \
+  X(hipError_t(hipStream_t, hipEvent_t, unsigned), hipStreamWaitEvent)                             \
+  X(hipError_t(hipStream_t, hipHostFn_t, void *), hipLaunchHostFunc)                               \
+  X(hipError_t(hipEvent_t), hipEventQuery)                                                         \
+  X(hipError_t(hipEvent_t, hipStream_t, unsigned), hipEventRecordWithFlags)                        \
+  X(hipError_t(hipStream_t, hipStreamCaptureMode), hipStreamBeginCapture)                          \
+  X(hipError_t(hipStream_t, hipGraph_t *), hipStreamEndCapture)                                    \
+  X(hipError_t(hipStream_t, hipStreamCaptureStatus *), hipStreamIsCapturing)                       \
+  X(hipError_t(hipGraph_t *, unsigned), hipGraphCreate)                                            \
+  X(hipError_t(hipGraph_t), hipGraphDestroy)                                                       \
+  X(hipError_t(hipGraph_t, hipGraphNode_t *, size_t *), hipGraphGetNodes)                          \
+  X(hipError_t(hipGraph_t, hipGraphNode_t *, size_t *), hipGraphGetRootNodes)                      \
+  X(hipError_t(hipGraphNode_t, hipGraphNode_t *, size_t *), hipGraphNodeGetDependencies)           \
+  X(hipError_t(hipGraphNode_t, hipGraphNodeType *), hipGraphNodeGetType)                           \
+  X(hipError_t(hipGraph_t, const hipGraphNode_t *, const hipGraphNode_t *, size_t),                \
+    hipGraphAddDependencies)                                                                       \
+  X(hipError_t(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *, size_t,                       \
+               const hipKernelNodeParams *),                                                       \
+    hipGraphAddKernelNode)                                                                         \
+  X(hipError_t(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *, size_t,                       \
+               const hipMemsetParams *),                                                           \
+    hipGraphAddMemsetNode)                                                                         \
+  X(hipError_t(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *, size_t, void *, const void *, \
+               size_t, int),                                                                       \
+    hipGraphAddMemcpyNode1D)                                                                       \
+  X(hipError_t(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *, size_t),                      \
+    hipGraphAddEmptyNode)                                                                          \
+  X(hipError_t(hipGraphNode_t, hipKernelNodeParams *), hipGraphKernelNodeGetParams)                \
+  X(hipError_t(hipGraphExec_t, hipGraphNode_t, const hipKernelNodeParams *),                       \
+    hipGraphExecKernelNodeSetParams)                                                               \
+  X(hipError_t(hipGraphExec_t *, hipGraph_t, hipGraphNode_t *, char *, size_t),                    \
+    hipGraphInstantiate)                                                                           \
+  X(hipError_t(hipGraphExec_t, hipGraph_t, hipGraphNode_t *, hipGraphExecUpdateResult *),          \
+    hipGraphExecUpdate)                                                                            \
+  X(hipError_t(hipGraphExec_t, hipStream_t), hipGraphLaunch)                                       \
+  X(hipError_t(hipGraphExec_t), hipGraphExecDestroy)                                               \
+  X(const char *(hipFunction_t), wavetileDeviceKernelInfo)                                         \
+  X(hipError_t(int, size_t), hipDeviceSetLimit)                                                    \
+  X(hipError_t(size_t *, int), hipDeviceGetLimit)                                                  \
+  X(hipError_t(const void *), hipIpcGetMemHandle)                                                  \
   X(hipError_t(const char *, void **, int, uint64_t, int *), hipGetProcAddress)                    \
-  X(hipError_t(void *, hipStream_t), hipGraphLaunch)                                               \
   X(const char *(), wavetileDeviceLastReport)                                                      \
   X(const char *(), wavetileDeviceLaunchLog)                                                       \
   X(void(), wavetileDeviceClearLaunchLog)                                                          \

@@ -46,10 +46,20 @@ static std::vector<std::string> linesOf(const std::string &command) {
 TEST_F(DeviceHip, ExportsNothingButHip) {
   auto lines = linesOf(std::string(WAVETILE_NM) + " -D --defined-only " WAVETILE_DEVICE_LIBRARY);
   std::regex allowed(
-      "[0-9a-f]+ (T (hip|__hip|wavetileDevice)[A-Za-z0-9_]*@@hip_4\\.2|A hip_4\\.2)");
-  EXPECT_GT(lines.size(), 400u);
-  for (const std::string &line : lines)
+      "[0-9a-f]+ (T (hip|__hip|wavetileDevice|__gnu_)[A-Za-z0-9_]*@@hip_[4-7]\\.[0-6]|"
+      "A hip_[4-7]\\.[0-6])");
+  EXPECT_GT(lines.size(), 500u);
+  std::string all;
+  for (const std::string &line : lines) {
     EXPECT_TRUE(std::regex_match(line, allowed)) << line;
+    all += line + "\n";
+  }
+  // Each with the version in which HIP first had it, which its clients ask for.
+  for (const char *name :
+       {"hipMalloc@@hip_4.2", "__hipRegisterFatBinary@@hip_4.2", "hipGraphLaunch@@hip_4.3",
+        "hipMallocAsync@@hip_5.1", "hipGetDevicePropertiesR0600@@hip_6.0",
+        "hipGetProcAddress@@hip_6.1", "wavetileDeviceLaunchLog@@hip_4.2"})
+    EXPECT_NE(all.find(std::string(" T ") + name + "\n"), std::string::npos) << name;
 }
 
 TEST_F(DeviceHip, CarriesItsOwnLlvm) {
@@ -76,10 +86,10 @@ TEST_F(DeviceHip, GetProcAddressFindsWhatIsExported) {
 
 TEST_F(DeviceHip, UnsupportedFunctionsAreNamedOnce) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(hip.hipGraphLaunch(nullptr, nullptr), hipErrorNotSupported);
-  EXPECT_EQ(hip.hipGraphLaunch(nullptr, nullptr), hipErrorNotSupported);
+  EXPECT_EQ(hip.hipIpcGetMemHandle(nullptr), hipErrorNotSupported);
+  EXPECT_EQ(hip.hipIpcGetMemHandle(nullptr), hipErrorNotSupported);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "wavetile device: hipGraphLaunch is not supported\n");
+            "wavetile device: hipIpcGetMemHandle is not supported\n");
 }
 
 TEST_F(DeviceHip, ErrorsHaveNamesAndStayUntilRead) {
@@ -144,6 +154,24 @@ TEST_F(DeviceHip, PosesAsTheNamedGpus) {
   EXPECT_EQ(hip.hipDeviceGetAttribute(&value, 424242, 0), hipErrorInvalidValue);
   EXPECT_EQ(hip.hipDeviceGetAttribute(&value, 87, 3), hipErrorInvalidDevice);
   EXPECT_EQ(hip.hipDeviceGetAttribute(nullptr, 87, 0), hipErrorInvalidValue);
+}
+
+TEST_F(DeviceHip, TellsItsPropertiesInTheOlderFormToo) {
+  for (int i = 0; i < 3; ++i) {
+    hipDeviceProp_tR0600 now = {};
+    hipDeviceProp_tR0000 old = {};
+    ASSERT_EQ(hip.hipGetDevicePropertiesR0600(&now, i), hipSuccess);
+    ASSERT_EQ(hip.hipGetDevicePropertiesR0000(&old, i), hipSuccess);
+    EXPECT_STREQ(old.name, now.name);
+    EXPECT_STREQ(old.gcnArchName, now.gcnArchName);
+    EXPECT_EQ(old.gcnArch, i == 0 ? 950 : i == 1 ? 942 : 1150);
+    EXPECT_EQ(old.totalGlobalMem, now.totalGlobalMem);
+    EXPECT_EQ(old.warpSize, now.warpSize);
+    EXPECT_EQ(old.sharedMemPerBlock, now.sharedMemPerBlock);
+    EXPECT_EQ(old.maxGridSize[1], now.maxGridSize[1]);
+    EXPECT_EQ(old.isLargeBar, 1);
+    EXPECT_EQ(old.managedMemory, 1);
+  }
 }
 
 TEST(DeviceHipEnvironment, AnUnknownTargetIsAnErrorThatListsThem) {
@@ -431,8 +459,46 @@ TEST_F(DeviceHip, BundlesGiveTheCodeObjectOfTheDevice) {
   EXPECT_EQ(module.error, hipSuccess) << lastReport();
   hip.hipSetDevice(2);
   Module none(header + body);
-  EXPECT_EQ(none.error, hipErrorInvalidImage);
+  EXPECT_EQ(none.error, hipErrorNoBinaryForGpu);
   EXPECT_NE(lastReport().find("gfx1150"), std::string::npos) << lastReport();
+}
+
+TEST_F(DeviceHip, BundlesMayBeCompressed) {
+  char folder[] = "/tmp/wavetile-device-test-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  std::string base(folder);
+  for (const char *target : {"gfx942", "gfx950"})
+    std::ofstream(base + "/" + target, std::ios::binary) << compileKernels(kernels, target);
+  std::string bundler = std::string(WAVETILE_CLANG) + "-offload-bundler";
+  std::string bundles[3];
+  for (int version : {2, 3}) {
+    std::string command = "COMPRESSED_BUNDLE_FORMAT_VERSION=" + std::to_string(version) + " " +
+                          bundler +
+                          " -compress -type=o -targets=host-x86_64-unknown-linux-gnu,"
+                          "hipv4-amdgcn-amd-amdhsa--gfx942,hipv4-amdgcn-amd-amdhsa--gfx950"
+                          " -input=/dev/null -input=" +
+                          base + "/gfx942 -input=" + base + "/gfx950 -output=" + base + "/bundle";
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+    std::string bundle = bundles[version - 2] = readFile(base + "/bundle");
+    ASSERT_EQ(bundle.substr(0, 4), "CCOB");
+    ASSERT_EQ(bundle[4], version);
+    for (int ordinal : {0, 1}) {
+      hip.hipSetDevice(ordinal);
+      Module module(bundle);
+      EXPECT_EQ(module.error, hipSuccess) << lastReport();
+      module.function("count");
+    }
+    hip.hipSetDevice(2);
+    EXPECT_EQ(Module(bundle).error, hipErrorNoBinaryForGpu);
+    hip.hipSetDevice(0);
+    // Damaged in every way, it is an error with a reason.
+    for (size_t bytes : {5u, 9u, 20u, 31u, 100u}) {
+      std::string damaged = bundle.substr(0, bytes) + std::string(bundle.size() - bytes, '\xAA');
+      EXPECT_EQ(Module(damaged).error, hipErrorInvalidImage);
+      EXPECT_NE(lastReport(), "");
+    }
+  }
+  std::system(("rm -r " + base).c_str());
 }
 
 TEST_F(DeviceHip, FilesThatAreNoModules) {
@@ -498,4 +564,95 @@ TEST_F(DeviceHip, CorruptModulesNeverCrash) {
   }
   testing::internal::GetCapturedStderr();
   EXPECT_GT(refused, 200);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory pools and strided memory
+//===----------------------------------------------------------------------===//
+
+static uint64_t poolBytes(hipMemPool_t pool, hipMemPoolAttr attribute) {
+  uint64_t bytes = ~uint64_t(0);
+  EXPECT_EQ(hip.hipMemPoolGetAttribute(pool, attribute, &bytes), hipSuccess);
+  return bytes;
+}
+
+TEST_F(DeviceHip, PoolsCountWhatTheyGaveOut) {
+  hipMemPoolProps properties = {};
+  properties.allocType = 1;
+  properties.location = {hipMemLocationTypeDevice, 1};
+  hipMemPool_t pool = nullptr;
+  ASSERT_EQ(hip.hipMemPoolCreate(&pool, &properties), hipSuccess);
+  hipStream_t stream = nullptr;
+  ASSERT_EQ(hip.hipStreamCreate(&stream), hipSuccess);
+  void *first = nullptr, *second = nullptr;
+  ASSERT_EQ(hip.hipMallocFromPoolAsync(&first, 1001, pool, stream), hipSuccess);
+  ASSERT_EQ(hip.hipMallocFromPoolAsync(&second, 97, pool, stream), hipSuccess);
+  EXPECT_EQ(poolBytes(pool, hipMemPoolAttrUsedMemCurrent), 1098u);
+  ASSERT_EQ(hip.hipFreeAsync(first, stream), hipSuccess);
+  EXPECT_EQ(hip.hipFreeAsync(first, stream), hipErrorInvalidValue) << "freed twice";
+  ASSERT_EQ(hip.hipStreamSynchronize(stream), hipSuccess);
+  EXPECT_EQ(poolBytes(pool, hipMemPoolAttrUsedMemCurrent), 97u);
+  EXPECT_EQ(poolBytes(pool, hipMemPoolAttrUsedMemHigh), 1098u);
+  uint64_t zero = 0, one = 1;
+  EXPECT_EQ(hip.hipMemPoolSetAttribute(pool, hipMemPoolAttrUsedMemHigh, &zero), hipSuccess);
+  EXPECT_EQ(poolBytes(pool, hipMemPoolAttrUsedMemHigh), 97u);
+  EXPECT_EQ(hip.hipMemPoolSetAttribute(pool, hipMemPoolAttrUsedMemHigh, &one),
+            hipErrorInvalidValue);
+  ASSERT_EQ(hip.hipFreeAsync(second, stream), hipSuccess);
+  EXPECT_EQ(hip.hipMemPoolDestroy(pool), hipSuccess);
+  EXPECT_EQ(hip.hipMallocFromPoolAsync(&first, 16, pool, stream), hipErrorInvalidValue);
+  hipMemPool_t standard = nullptr;
+  ASSERT_EQ(hip.hipDeviceGetDefaultMemPool(&standard, 0), hipSuccess);
+  EXPECT_EQ(hip.hipMemPoolDestroy(standard), hipErrorInvalidValue);
+  uint64_t before = poolBytes(standard, hipMemPoolAttrUsedMemCurrent);
+  ASSERT_EQ(hip.hipMallocAsync(&first, 33, stream), hipSuccess);
+  EXPECT_EQ(poolBytes(standard, hipMemPoolAttrUsedMemCurrent), before + 33);
+  ASSERT_EQ(hip.hipFreeAsync(first, stream), hipSuccess);
+  ASSERT_EQ(hip.hipStreamDestroy(stream), hipSuccess);
+}
+
+TEST_F(DeviceHip, CopiesBlocksOfThreeDimensions) {
+  // A block of 5 x 4 x 3 bytes at (2, 1, 1) of a volume of 11 x 7 x 5, to (1, 2, 0) of 8 x 6 x 4.
+  uint8_t from[5][7][11], to[4][6][8] = {};
+  for (int i = 0; i < 5 * 7 * 11; ++i)
+    (&from[0][0][0])[i] = static_cast<uint8_t>(i);
+  hipMemcpy3DParms parameters = {};
+  parameters.srcPtr = {from, 11, 11, 7};
+  parameters.srcPos = {2, 1, 1};
+  parameters.dstPtr = {to, 8, 8, 6};
+  parameters.dstPos = {1, 2, 0};
+  parameters.extent = {5, 4, 3};
+  parameters.kind = hipMemcpyDefault;
+  ASSERT_EQ(hip.hipMemcpy3D(&parameters), hipSuccess) << lastReport();
+  for (int z = 0; z < 4; ++z)
+    for (int y = 0; y < 6; ++y)
+      for (int x = 0; x < 8; ++x) {
+        bool inside = x >= 1 && x < 6 && y >= 2 && z < 3;
+        ASSERT_EQ(to[z][y][x], inside ? from[z + 1][y - 1][x + 1] : 0) << x << y << z;
+      }
+  parameters.extent.width = 12;
+  EXPECT_EQ(hip.hipMemcpy3D(&parameters), hipErrorInvalidPitchValue);
+  EXPECT_EQ(hip.hipMemcpy3D(nullptr), hipErrorInvalidValue);
+}
+
+TEST_F(DeviceHip, FillsRowsOfHalfWords) {
+  DeviceArray<uint16_t> data(7 * 13, 1);
+  ASSERT_EQ(hip.hipMemsetD2D16(data.pointer, 26, 0xabcd, 5, 7), hipSuccess) << lastReport();
+  for (int i = 0; i < 7 * 13; ++i)
+    ASSERT_EQ(data[i], i % 13 < 5 ? 0xabcd : 1) << i;
+  EXPECT_EQ(hip.hipMemsetD2D16(data.pointer, 26, 0, 14, 7), hipErrorInvalidPitchValue);
+  EXPECT_EQ(hip.hipMemsetD2D16(data.pointer, 26, 0, 13, 8), hipErrorInvalidValue);
+}
+
+TEST_F(DeviceHip, StreamsHavePriorities) {
+  int least = 0, greatest = 0, priority = 77;
+  ASSERT_EQ(hip.hipDeviceGetStreamPriorityRange(&least, &greatest), hipSuccess);
+  EXPECT_GT(least, greatest);
+  for (auto [asked, expected] : {std::pair(greatest, greatest), {0, 0}, {least + 5, least}}) {
+    hipStream_t stream = nullptr;
+    ASSERT_EQ(hip.hipStreamCreateWithPriority(&stream, 1, asked), hipSuccess);
+    EXPECT_EQ(hip.hipStreamGetPriority(stream, &priority), hipSuccess);
+    EXPECT_EQ(priority, expected);
+    ASSERT_EQ(hip.hipStreamDestroy(stream), hipSuccess);
+  }
 }

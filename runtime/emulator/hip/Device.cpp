@@ -8,12 +8,17 @@
 #include "runtime/emulator/hip/Device.h"
 
 #include "runtime/emulator/Occupancy.h"
+#include "runtime/emulator/hip/Stream.h"
+
+#include "llvm/ADT/StringRef.h"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <string>
 
 namespace wavetile::device {
@@ -28,6 +33,9 @@ static int registersPerMultiprocessor(const TargetDescription &target) {
 
 /// The bits of hipDeviceArch_t: every one but dynamic parallelism, which AMD GPUs lack.
 static constexpr uint32_t allArchFeatures = 0xFFFF;
+
+/// Scratch that a work-item of an AMD GPU may have.
+static constexpr size_t maxScratchBytes = 131056;
 
 static void copyText(char *to, size_t capacity, const std::string &text) {
   std::snprintf(to, capacity, "%s", text.c_str());
@@ -91,6 +99,7 @@ Device makeDevice(const TargetDescription &target, int ordinal) {
   p.directManagedMemAccessFromHost = 1;
   p.maxBlocksPerMultiProcessor = target.maxThreadsPerComputeUnit / target.waveSize;
   p.hostRegisterSupported = 1;
+  p.memoryPoolsSupported = 1;
   p.unifiedFunctionPointers = 1;
   p.maxSharedMemoryPerMultiProcessor = target.ldsBytes;
   p.clockInstructionRate = 100'000;
@@ -168,6 +177,113 @@ WAVETILE_HIP_API hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *pr
     *properties = device->properties;
     return hipSuccess;
   });
+}
+
+/// What there is of today's properties in the structure of ROCm 5.
+static hipDeviceProp_tR0000 olderForm(const Device &device) {
+  const hipDeviceProp_tR0600 &p = device.properties;
+  hipDeviceProp_tR0000 old = {};
+  copyText(old.name, sizeof(old.name), p.name);
+  copyText(old.gcnArchName, sizeof(old.gcnArchName), p.gcnArchName);
+  // The number is decimal there, whatever its digits mean.
+  llvm::StringRef(device.target->name).drop_front(std::strlen("gfx")).getAsInteger(10, old.gcnArch);
+  old.totalGlobalMem = p.totalGlobalMem;
+  old.sharedMemPerBlock = p.sharedMemPerBlock;
+  old.regsPerBlock = p.regsPerBlock;
+  old.warpSize = p.warpSize;
+  old.maxThreadsPerBlock = p.maxThreadsPerBlock;
+  std::copy(std::begin(p.maxThreadsDim), std::end(p.maxThreadsDim), old.maxThreadsDim);
+  std::copy(std::begin(p.maxGridSize), std::end(p.maxGridSize), old.maxGridSize);
+  old.clockRate = p.clockRate;
+  old.memoryClockRate = p.memoryClockRate;
+  old.memoryBusWidth = p.memoryBusWidth;
+  old.totalConstMem = p.totalConstMem;
+  old.major = p.major;
+  old.minor = p.minor;
+  old.multiProcessorCount = p.multiProcessorCount;
+  old.l2CacheSize = p.l2CacheSize;
+  old.maxThreadsPerMultiProcessor = p.maxThreadsPerMultiProcessor;
+  old.computeMode = p.computeMode;
+  old.clockInstructionRate = p.clockInstructionRate;
+  old.arch = p.arch;
+  old.concurrentKernels = p.concurrentKernels;
+  old.pciDomainID = p.pciDomainID;
+  old.pciBusID = p.pciBusID;
+  old.pciDeviceID = p.pciDeviceID;
+  old.maxSharedMemoryPerMultiProcessor = p.maxSharedMemoryPerMultiProcessor;
+  old.canMapHostMemory = p.canMapHostMemory;
+  old.integrated = p.integrated;
+  old.cooperativeLaunch = p.cooperativeLaunch;
+  old.memPitch = p.memPitch;
+  old.textureAlignment = p.textureAlignment;
+  old.texturePitchAlignment = p.texturePitchAlignment;
+  old.ECCEnabled = p.ECCEnabled;
+  old.isLargeBar = p.isLargeBar;
+  old.asicRevision = p.asicRevision;
+  old.managedMemory = p.managedMemory;
+  old.directManagedMemAccessFromHost = p.directManagedMemAccessFromHost;
+  old.concurrentManagedAccess = p.concurrentManagedAccess;
+  old.pageableMemoryAccess = p.pageableMemoryAccess;
+  old.pageableMemoryAccessUsesHostPageTables = p.pageableMemoryAccessUsesHostPageTables;
+  return old;
+}
+
+WAVETILE_HIP_API hipError_t hipGetDevicePropertiesR0000(hipDeviceProp_tR0000 *properties,
+                                                        int ordinal) {
+  return withDevice([&](Runtime &runtime) {
+    const Device *device = runtime.device(ordinal);
+    if (!properties)
+      return hipErrorInvalidValue;
+    if (!device)
+      return hipErrorInvalidDevice;
+    *properties = olderForm(*device);
+    return hipSuccess;
+  });
+}
+
+/// Programs built with ROCm 6 or newer ask for R0600 by name: this is the form of older ones.
+WAVETILE_HIP_API hipError_t hipGetDeviceProperties(hipDeviceProp_tR0000 *properties, int ordinal) {
+  return hipGetDevicePropertiesR0000(properties, ordinal);
+}
+
+/// The device that agrees best with what the caller asks for: HIP counts the properties that it
+/// has at least as much of.
+static hipError_t choose(int *ordinal, size_t globalMemory, size_t lds, int warpSize, int units) {
+  return withDevice([&](Runtime &runtime) {
+    if (!ordinal)
+      return hipErrorInvalidValue;
+    int bestScore = -1;
+    for (const Device &device : runtime.devices()) {
+      const hipDeviceProp_tR0600 &p = device.properties;
+      int score = (globalMemory != 0 && p.totalGlobalMem >= globalMemory) +
+                  (lds != 0 && p.sharedMemPerBlock >= lds) +
+                  (warpSize != 0 && p.warpSize == warpSize) +
+                  (units != 0 && p.multiProcessorCount >= units);
+      if (score > bestScore) {
+        bestScore = score;
+        *ordinal = device.ordinal;
+      }
+    }
+    return hipSuccess;
+  });
+}
+
+WAVETILE_HIP_API hipError_t hipChooseDeviceR0600(int *ordinal, const hipDeviceProp_tR0600 *p) {
+  if (!p)
+    return recorded(hipErrorInvalidValue);
+  return choose(ordinal, p->totalGlobalMem, p->sharedMemPerBlock, p->warpSize,
+                p->multiProcessorCount);
+}
+
+WAVETILE_HIP_API hipError_t hipChooseDeviceR0000(int *ordinal, const hipDeviceProp_tR0000 *p) {
+  if (!p)
+    return recorded(hipErrorInvalidValue);
+  return choose(ordinal, p->totalGlobalMem, p->sharedMemPerBlock, p->warpSize,
+                p->multiProcessorCount);
+}
+
+WAVETILE_HIP_API hipError_t hipChooseDevice(int *ordinal, const hipDeviceProp_tR0000 *p) {
+  return hipChooseDeviceR0000(ordinal, p);
 }
 
 WAVETILE_HIP_API hipError_t hipDeviceGetName(char *name, int length, hipDevice_t ordinal) {
@@ -283,20 +399,143 @@ WAVETILE_HIP_API hipError_t hipDeviceCanAccessPeer(int *canAccess, int ordinal, 
   });
 }
 
-WAVETILE_HIP_API hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest) {
-  return withDevice([&](Runtime &) {
-    if (least)
-      *least = 1;
-    if (greatest)
-      *greatest = -1;
+namespace {
+/// Which devices may reach which others' memory. It is everybody's already: this only keeps the
+/// books that HIP keeps.
+struct Peers {
+  std::mutex mutex;
+  std::set<std::pair<int, int>> enabled;
+
+  static Peers &get() {
+    static auto *peers = new Peers;
+    return *peers;
+  }
+};
+} // namespace
+
+WAVETILE_HIP_API hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return withDevice([&](Runtime &runtime) {
+    if (flags != 0)
+      return hipErrorInvalidValue;
+    if (!runtime.device(peer) || peer == Runtime::currentOrdinal())
+      return hipErrorInvalidDevice;
+    std::lock_guard lock(Peers::get().mutex);
+    return Peers::get().enabled.emplace(Runtime::currentOrdinal(), peer).second
+               ? hipSuccess
+               : hipErrorPeerAccessAlreadyEnabled;
+  });
+}
+
+WAVETILE_HIP_API hipError_t hipDeviceDisablePeerAccess(int peer) {
+  return withDevice([&](Runtime &runtime) {
+    if (!runtime.device(peer))
+      return hipErrorInvalidDevice;
+    std::lock_guard lock(Peers::get().mutex);
+    return Peers::get().enabled.erase({Runtime::currentOrdinal(), peer})
+               ? hipSuccess
+               : hipErrorPeerAccessNotEnabled;
+  });
+}
+
+WAVETILE_HIP_API hipError_t hipDeviceGetByPCIBusId(int *ordinal, const char *text) {
+  return withDevice([&](Runtime &runtime) {
+    if (!ordinal || !text)
+      return hipErrorInvalidValue;
+    unsigned domain = 0, bus = 0, device = 0;
+    if (std::sscanf(text, "%x:%x:%x", &domain, &bus, &device) != 3)
+      return hipErrorInvalidValue;
+    for (const Device &candidate : runtime.devices())
+      if (domain == 0 && device == 0 && candidate.properties.pciBusID == static_cast<int>(bus)) {
+        *ordinal = candidate.ordinal;
+        return hipSuccess;
+      }
+    return hipErrorInvalidDevice;
+  });
+}
+
+namespace {
+/// hipLimit_t
+enum class Limit : int { StackBytes = 0, PrintfBytes = 1, MallocHeapBytes = 2 };
+} // namespace
+
+/// A kernel's stack is as large as it was compiled for, and there is no heap: only printf's buffer
+/// has a limit to set.
+WAVETILE_HIP_API hipError_t hipDeviceSetLimit(int limit, size_t value) {
+  return withDevice([&](Runtime &runtime) {
+    if (static_cast<Limit>(limit) != Limit::PrintfBytes)
+      return hipErrorUnsupportedLimit;
+    constexpr size_t most = size_t(1) << 30;
+    if (value == 0 || value > most)
+      return hipErrorInvalidValue;
+    runtime.setPrintfBytes(value);
     return hipSuccess;
   });
 }
 
-WAVETILE_HIP_API hipError_t hipSetDeviceFlags(unsigned) {
+WAVETILE_HIP_API hipError_t hipDeviceGetLimit(size_t *value, int limit) {
+  return withDevice([&](Runtime &runtime) {
+    if (!value)
+      return hipErrorInvalidValue;
+    switch (static_cast<Limit>(limit)) {
+    case Limit::StackBytes:
+      *value = maxScratchBytes;
+      return hipSuccess;
+    case Limit::PrintfBytes:
+      *value = runtime.printfBytes();
+      return hipSuccess;
+    case Limit::MallocHeapBytes:
+      *value = 0;
+      return hipSuccess;
+    }
+    return hipErrorUnsupportedLimit;
+  });
+}
+
+/// Flags of hipSetDeviceFlags, which say how the host waits: it makes no difference here.
+static std::atomic<unsigned> deviceFlags = 0;
+
+WAVETILE_HIP_API hipError_t hipSetDeviceFlags(unsigned flags) {
+  return withDevice([&](Runtime &) {
+    deviceFlags = flags;
+    return hipSuccess;
+  });
+}
+
+WAVETILE_HIP_API hipError_t hipGetDeviceFlags(unsigned *flags) {
+  return withDevice([&](Runtime &) {
+    if (!flags)
+      return hipErrorInvalidValue;
+    *flags = deviceFlags;
+    return hipSuccess;
+  });
+}
+
+// Caches and LDS banks cannot be configured on AMD GPUs: HIP takes the hint and reports the
+// default.
+static hipError_t takeHint() {
   return withDevice([](Runtime &) { return hipSuccess; });
 }
 
-WAVETILE_HIP_API hipError_t hipDeviceSynchronize() {
-  return withDevice([](Runtime &) { return hipSuccess; });
+static hipError_t tellDefault(int *value) {
+  return withDevice([&](Runtime &) {
+    if (!value)
+      return hipErrorInvalidValue;
+    *value = 0;
+    return hipSuccess;
+  });
+}
+
+WAVETILE_HIP_API hipError_t hipDeviceSetCacheConfig(int) { return takeHint(); }
+WAVETILE_HIP_API hipError_t hipDeviceGetCacheConfig(int *config) { return tellDefault(config); }
+WAVETILE_HIP_API hipError_t hipDeviceSetSharedMemConfig(int) { return takeHint(); }
+WAVETILE_HIP_API hipError_t hipDeviceGetSharedMemConfig(int *config) { return tellDefault(config); }
+WAVETILE_HIP_API hipError_t hipProfilerStart() { return takeHint(); }
+WAVETILE_HIP_API hipError_t hipProfilerStop() { return takeHint(); }
+
+/// Waits for the current device. What was allocated stays: nothing of a GPU can be in disorder.
+WAVETILE_HIP_API hipError_t hipDeviceReset() {
+  return withDevice([](Runtime &runtime) {
+    waitForStreams(runtime, Runtime::currentOrdinal());
+    return runtime.lateErrors.take();
+  });
 }

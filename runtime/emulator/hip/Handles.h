@@ -14,6 +14,7 @@
 #define WAVETILE_RUNTIME_EMULATOR_HIP_HANDLES_H
 
 #include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
 #include <vector>
@@ -35,6 +36,15 @@ public:
     std::shared_lock lock(mutex);
     auto entry = objects.find(handle);
     return entry == objects.end() ? nullptr : entry->second;
+  }
+
+  /// All that live now.
+  std::vector<std::shared_ptr<T>> all() const {
+    std::shared_lock lock(mutex);
+    std::vector<std::shared_ptr<T>> list;
+    for (const auto &[handle, object] : objects)
+      list.push_back(object);
+    return list;
   }
 
   /// Takes the handle back. Null if it is none of ours.

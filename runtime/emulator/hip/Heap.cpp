@@ -23,7 +23,7 @@ static constexpr size_t fillBytes = size_t(256) << 20;
 /// NaN as f16, bf16, f32, f64 and both kinds of fp8; -1 as an integer.
 static constexpr int fillPattern = 0xFF;
 
-void *Heap::allocate(size_t bytes, HeapKind kind, std::string_view name) {
+void *Heap::allocate(size_t bytes, HeapBlock info, std::string_view name) {
   if (bytes > SIZE_MAX - 2 * redzone - alignment)
     return nullptr;
   size_t rounded = (bytes + alignment - 1) / alignment * alignment;
@@ -40,7 +40,7 @@ void *Heap::allocate(size_t bytes, HeapKind kind, std::string_view name) {
   allocation.guard = redzone;
   std::lock_guard lock(mutex);
   memory.add(allocation, std::string(name) + " #" + std::to_string(++serial));
-  blocks[allocation.begin] = {base, bytes, kind};
+  blocks[allocation.begin] = {base, bytes, info};
   used += bytes;
   return data;
 }
@@ -48,7 +48,7 @@ void *Heap::allocate(size_t bytes, HeapKind kind, std::string_view name) {
 bool Heap::release(void *pointer, bool (*mayRelease)(HeapKind)) {
   std::lock_guard lock(mutex);
   auto entry = blocks.find(reinterpret_cast<uint64_t>(pointer));
-  if (entry == blocks.end() || !mayRelease(entry->second.kind))
+  if (entry == blocks.end() || !mayRelease(entry->second.info.kind))
     return false;
   memory.markFreed(entry->first);
   used -= entry->second.bytes;
@@ -69,10 +69,10 @@ void Heap::shrinkQuarantine() {
   }
 }
 
-std::optional<HeapKind> Heap::kindOf(uint64_t begin) const {
+std::optional<HeapBlock> Heap::find(uint64_t begin) const {
   std::lock_guard lock(mutex);
   auto entry = blocks.find(begin);
-  return entry == blocks.end() ? std::nullopt : std::optional(entry->second.kind);
+  return entry == blocks.end() ? std::nullopt : std::optional(entry->second.info);
 }
 
 uint64_t Heap::bytesUsed() const {

@@ -27,6 +27,13 @@ namespace wavetile::device {
 /// Who asked for the memory: what pointer attributes say of it.
 enum class HeapKind : uint8_t { Device, Managed, Host };
 
+/// What is known of one living allocation.
+struct HeapBlock {
+  HeapKind kind = HeapKind::Device;
+  /// The ordinal of the device that was current.
+  int device = 0;
+};
+
 /// See the top of the file.
 class Heap {
 public:
@@ -34,14 +41,14 @@ public:
 
   /// Memory of `bytes` > 0, aligned to 256 bytes, filled with a pattern that is NaN in every float
   /// format. Null if there is not so much. `name` is the function that asked.
-  void *allocate(size_t bytes, HeapKind kind, std::string_view name);
+  void *allocate(size_t bytes, HeapBlock block, std::string_view name);
 
   /// False if `pointer` is not the start of a living allocation of a kind for which
   /// `mayRelease` is true.
   bool release(void *pointer, bool (*mayRelease)(HeapKind));
 
-  /// The kind of the living allocation that begins at `begin`.
-  std::optional<HeapKind> kindOf(uint64_t begin) const;
+  /// The living allocation that begins at `begin`.
+  std::optional<HeapBlock> find(uint64_t begin) const;
 
   /// Bytes that living allocations hold.
   uint64_t bytesUsed() const;
@@ -50,7 +57,7 @@ private:
   struct Block {
     void *base;
     size_t bytes;
-    HeapKind kind;
+    HeapBlock info;
   };
 
   void shrinkQuarantine();

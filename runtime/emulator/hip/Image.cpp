@@ -7,7 +7,10 @@
 
 #include "runtime/emulator/hip/Image.h"
 
+#include "runtime/emulator/CodeObject.h"
+
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/Compression.h"
 #include "llvm/Support/Endian.h"
 
 #include <algorithm>
@@ -22,6 +25,8 @@ static constexpr StringLiteral bundleMagic = "__CLANG_OFFLOAD_BUNDLE__";
 static constexpr StringLiteral compressedBundleMagic = "CCOB";
 /// No image is larger. Keeps a corrupt length from wrapping around.
 static constexpr uint64_t maxImageBytes = uint64_t(1) << 32;
+/// No bundle decompresses to more.
+static constexpr uint64_t maxDecompressedBytes = uint64_t(1) << 30;
 /// More code objects than any bundle has.
 static constexpr uint64_t maxBundleEntries = 4096;
 
@@ -140,24 +145,101 @@ static Expected<ArrayRef<uint8_t>> findInBundle(const ImageReader &image, String
       return image.read(fields[0], fields[1]);
     others += (others.empty() ? "" : ", ") + triple.str();
   }
-  return fault("the offload bundle has no code object for " + processor + ", only for " + others);
+  return make_error<WrongProcessorError>("the offload bundle has no code object for " + processor +
+                                         ", only for " + others);
 }
 
-Expected<ArrayRef<uint8_t>> findCodeObject(const void *start, std::optional<uint64_t> bytes,
-                                           StringRef processor, const MemoryMap &memory) {
+/// The bundle in a compressed one: a header, then one frame of zstd or zlib.
+static Expected<SmallVector<uint8_t, 0>> decompressBundle(const ImageReader &image) {
+  // magic, version (2 bytes), method (2 bytes); from version 2 on the size of the file; the size of
+  // what is compressed; a hash (8 bytes). Sizes have 4 bytes, from version 3 on 8.
+  constexpr unsigned methodZlib = 0, methodZstd = 1;
+  uint64_t offset = compressedBundleMagic.size();
+  auto readNumber = [&](unsigned bytes) -> Expected<uint64_t> {
+    auto field = image.read(offset, bytes);
+    if (!field)
+      return field.takeError();
+    offset += bytes;
+    uint64_t value = 0;
+    std::memcpy(&value, field->data(), bytes);
+    return value;
+  };
+  auto version = readNumber(2);
+  if (!version)
+    return version.takeError();
+  auto method = readNumber(2);
+  if (!method)
+    return method.takeError();
+  if (*version < 1 || *version > 3)
+    return fault("version " + Twine(*version) + " of compressed offload bundles is not supported");
+  unsigned sizeBytes = *version >= 3 ? 8 : 4;
+  std::optional<uint64_t> fileBytes = image.length();
+  if (*version >= 2) {
+    auto size = readNumber(sizeBytes);
+    if (!size)
+      return size.takeError();
+    fileBytes = *size;
+  }
+  auto uncompressedBytes = readNumber(sizeBytes);
+  if (!uncompressedBytes)
+    return uncompressedBytes.takeError();
+  offset += sizeof(uint64_t);
+  if (!fileBytes)
+    return fault("a compressed offload bundle of version 1 in memory does not say where it ends");
+  if (*fileBytes < offset || *uncompressedBytes > maxDecompressedBytes)
+    return fault("the compressed offload bundle is corrupt");
+  auto compressed = image.read(offset, *fileBytes - offset);
+  if (!compressed)
+    return compressed.takeError();
+
+  SmallVector<uint8_t, 0> bundle;
+  if (*method == methodZstd) {
+    if (!compression::zstd::isAvailable())
+      return fault("this build cannot decompress zstd");
+    if (Error error = compression::zstd::decompress(*compressed, bundle, *uncompressedBytes))
+      return std::move(error);
+  } else if (*method == methodZlib) {
+    if (!compression::zlib::isAvailable())
+      return fault("this build cannot decompress zlib");
+    if (Error error = compression::zlib::decompress(*compressed, bundle, *uncompressedBytes))
+      return std::move(error);
+  } else {
+    return fault("the bundle is compressed by an unknown method " + Twine(*method));
+  }
+  return bundle;
+}
+
+Expected<CodeObjectBytes> findCodeObject(const void *start, std::optional<uint64_t> bytes,
+                                         StringRef processor, const MemoryMap &memory) {
+  auto found = [](Expected<ArrayRef<uint8_t>> codeObject) -> Expected<CodeObjectBytes> {
+    if (!codeObject)
+      return codeObject.takeError();
+    return CodeObjectBytes{*codeObject, nullptr};
+  };
   ImageReader image(start, bytes, memory);
   if (image.startsWith(bundleMagic))
-    return findInBundle(image, processor);
-  if (image.startsWith(compressedBundleMagic))
-    return fault("compressed offload bundles are not supported");
+    return found(findInBundle(image, processor));
+  if (image.startsWith(compressedBundleMagic)) {
+    auto bundle = decompressBundle(image);
+    if (!bundle)
+      return bundle.takeError();
+    auto owned = std::make_unique<SmallVector<uint8_t, 0>>(std::move(*bundle));
+    ImageReader inner(owned->data(), owned->size(), memory);
+    if (!inner.startsWith(bundleMagic))
+      return fault("the compressed image is no offload bundle");
+    auto codeObject = findInBundle(inner, processor);
+    if (!codeObject)
+      return codeObject.takeError();
+    return CodeObjectBytes{*codeObject, std::move(owned)};
+  }
   if (!image.startsWith(StringRef(ELF::ElfMagic, 4)))
     return fault("neither a code object nor an offload bundle");
   if (bytes)
-    return image.read(0, *bytes);
+    return found(image.read(0, *bytes));
   auto length = elfLength(image, 0);
   if (!length)
     return length.takeError();
-  return image.read(0, *length);
+  return found(image.read(0, *length));
 }
 
 } // namespace wavetile::device

@@ -19,17 +19,27 @@
 #include "runtime/emulator/MemoryMap.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <memory>
+#include <optional>
+
 namespace wavetile::device {
 
-/// The code object for `processor` in an ELF file or an uncompressed offload bundle at `image`,
-/// which has `bytes` bytes, or a length that its own headers say.
-llvm::Expected<llvm::ArrayRef<uint8_t>> findCodeObject(const void *image,
-                                                       std::optional<uint64_t> bytes,
-                                                       llvm::StringRef processor,
-                                                       const MemoryMap &memory);
+/// Where a code object lies.
+struct CodeObjectBytes {
+  llvm::ArrayRef<uint8_t> bytes;
+  /// What `bytes` points into if the image was compressed.
+  std::unique_ptr<llvm::SmallVector<uint8_t, 0>> decompressed;
+};
+
+/// The code object for `processor` in an ELF file or an offload bundle at `image`, which has
+/// `bytes` bytes, or a length that its own headers say. A bundle may be compressed. A bundle
+/// without one is a WrongProcessorError.
+llvm::Expected<CodeObjectBytes> findCodeObject(const void *image, std::optional<uint64_t> bytes,
+                                               llvm::StringRef processor, const MemoryMap &memory);
 
 } // namespace wavetile::device
 

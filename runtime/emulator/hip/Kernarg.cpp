@@ -106,6 +106,9 @@ static uint64_t hiddenValue(ArgumentKind kind, const LaunchShape &shape) {
   case ArgumentKind::GlobalOffsetX:
   case ArgumentKind::GlobalOffsetY:
   case ArgumentKind::GlobalOffsetZ:
+  case ArgumentKind::PrintfBuffer: // Set when the launch runs: see LaunchServices.
+  case ArgumentKind::HostcallBuffer:
+  case ArgumentKind::MultigridSync:
   case ArgumentKind::Null:
     return 0;
   }

@@ -13,6 +13,10 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
+
 using namespace llvm;
 
 namespace wavetile::device {
@@ -28,6 +32,27 @@ void LaunchLog::add(LaunchRecord record) {
 void LaunchLog::clear() {
   std::lock_guard lock(mutex);
   records.clear();
+}
+
+/// Where the log of the process goes at its end, and the log.
+static std::string exitPath;
+static const LaunchLog *exitLog = nullptr;
+
+static void writeExitLog() {
+  std::error_code error;
+  raw_fd_ostream out(exitPath, error);
+  if (error)
+    errs() << "wavetile device: cannot write " << exitPath << ": " << error.message() << "\n";
+  else
+    out << exitLog->json() << "\n";
+}
+
+void LaunchLog::writeAtExit(std::string path) {
+  if (size_t place = path.find("%p"); place != std::string::npos)
+    path.replace(place, 2, std::to_string(getpid()));
+  exitPath = std::move(path);
+  exitLog = this;
+  std::atexit(writeExitLog);
 }
 
 static void write(json::OStream &out, const LaunchRecord &record) {

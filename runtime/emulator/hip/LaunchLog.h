@@ -45,6 +45,9 @@ public:
 
   void add(LaunchRecord record);
   void clear();
+
+  /// Writes the log to this file when the process ends; "%p" in the name stands for its number.
+  void writeAtExit(std::string path);
   /// An array with an object a launch.
   std::string json() const;
 

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/emulator/hip/Runtime.h"
+#include "runtime/emulator/hip/Memory.h"
+
+#include "runtime/emulator/hip/Stream.h"
 
 #include <algorithm>
 #include <mutex>
@@ -18,36 +20,39 @@ static uint64_t addressOf(const void *pointer) { return reinterpret_cast<uint64_
 // Allocation
 //===----------------------------------------------------------------------===//
 
+hipError_t wavetile::device::allocate(Runtime &runtime, void **pointer, size_t bytes, HeapKind kind,
+                                      const char *function) {
+  if (!pointer)
+    return hipErrorInvalidValue;
+  *pointer = nullptr;
+  if (bytes == 0)
+    return hipSuccess;
+  uint64_t limit = runtime.currentDevice().properties.totalGlobalMem;
+  if (bytes > limit - std::min(limit, runtime.heap.bytesUsed()))
+    return hipErrorOutOfMemory;
+  *pointer = runtime.heap.allocate(bytes, {kind, Runtime::currentOrdinal()}, function);
+  return *pointer ? hipSuccess : hipErrorOutOfMemory;
+}
+
 static hipError_t allocate(void **pointer, size_t bytes, HeapKind kind, const char *function) {
   return withDevice([&](Runtime &runtime) {
-    if (!pointer)
-      return hipErrorInvalidValue;
-    *pointer = nullptr;
-    if (bytes == 0)
-      return hipSuccess;
-    uint64_t limit = runtime.currentDevice().properties.totalGlobalMem;
-    if (bytes > limit - std::min(limit, runtime.heap.bytesUsed()))
-      return hipErrorOutOfMemory;
-    *pointer = runtime.heap.allocate(bytes, kind, function);
-    return *pointer ? hipSuccess : hipErrorOutOfMemory;
+    return wavetile::device::allocate(runtime, pointer, bytes, kind, function);
   });
 }
 
-static hipError_t release(void *pointer, bool (*mayRelease)(HeapKind), hipError_t unknown) {
+/// Frees when everything submitted has been done, as HIP does.
+static hipError_t release(void *pointer, bool (*mayRelease)(HeapKind)) {
   return withDevice([&](Runtime &runtime) {
     if (!pointer)
       return hipSuccess;
+    waitForStreams(runtime, allDevices);
     std::unique_lock lock(runtime.activity);
-    return runtime.heap.release(pointer, mayRelease) ? hipSuccess : unknown;
+    return runtime.heap.release(pointer, mayRelease) ? hipSuccess : hipErrorInvalidValue;
   });
 }
 
 WAVETILE_HIP_API hipError_t hipMalloc(void **pointer, size_t bytes) {
   return allocate(pointer, bytes, HeapKind::Device, "hipMalloc");
-}
-
-WAVETILE_HIP_API hipError_t hipMallocAsync(void **pointer, size_t bytes, hipStream_t) {
-  return allocate(pointer, bytes, HeapKind::Device, "hipMallocAsync");
 }
 
 WAVETILE_HIP_API hipError_t hipExtMallocWithFlags(void **pointer, size_t bytes, unsigned) {
@@ -74,19 +79,73 @@ WAVETILE_HIP_API hipError_t hipHostAlloc(void **pointer, size_t bytes, unsigned)
   return allocate(pointer, bytes, HeapKind::Host, "hipHostAlloc");
 }
 
-WAVETILE_HIP_API hipError_t hipFree(void *pointer) {
-  return release(
-      pointer, [](HeapKind kind) { return kind != HeapKind::Host; }, hipErrorInvalidValue);
+WAVETILE_HIP_API hipError_t hipMallocHost(void **pointer, size_t bytes) {
+  return allocate(pointer, bytes, HeapKind::Host, "hipMallocHost");
 }
 
-WAVETILE_HIP_API hipError_t hipFreeAsync(void *pointer, hipStream_t) { return hipFree(pointer); }
+WAVETILE_HIP_API hipError_t hipMemAllocHost(void **pointer, size_t bytes) {
+  return allocate(pointer, bytes, HeapKind::Host, "hipMemAllocHost");
+}
+
+WAVETILE_HIP_API hipError_t hipExtHostAlloc(void **pointer, size_t bytes, unsigned) {
+  return allocate(pointer, bytes, HeapKind::Host, "hipExtHostAlloc");
+}
+
+WAVETILE_HIP_API hipError_t hipMemAllocPitch(hipDeviceptr_t *pointer, size_t *pitch, size_t width,
+                                             size_t height, unsigned) {
+  return hipMallocPitch(pointer, pitch, width, height);
+}
+
+WAVETILE_HIP_API hipError_t hipMalloc3D(hipPitchedPtr *pointer, hipExtent extent) {
+  if (!pointer)
+    return recorded(hipErrorInvalidValue);
+  size_t rows = 0;
+  if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
+    return recorded(hipErrorInvalidValue);
+  *pointer = {nullptr, 0, extent.width, extent.height};
+  return hipMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, rows);
+}
+
+bool wavetile::device::isDeviceMemory(HeapKind kind) { return kind != HeapKind::Host; }
+
+WAVETILE_HIP_API hipError_t hipFree(void *pointer) { return release(pointer, isDeviceMemory); }
 
 WAVETILE_HIP_API hipError_t hipHostFree(void *pointer) {
-  return release(
-      pointer, [](HeapKind kind) { return kind == HeapKind::Host; }, hipErrorInvalidValue);
+  return release(pointer, [](HeapKind kind) { return kind == HeapKind::Host; });
 }
 
 WAVETILE_HIP_API hipError_t hipFreeHost(void *pointer) { return hipHostFree(pointer); }
+
+//===----------------------------------------------------------------------===//
+// Advice: all devices share the host's memory, so there is nowhere to move it
+//===----------------------------------------------------------------------===//
+
+static hipError_t checkManaged(const void *pointer, size_t bytes) {
+  return withDevice([&](Runtime &runtime) {
+    return pointer && bytes != 0 && runtime.memory.isMapped(addressOf(pointer), bytes)
+               ? hipSuccess
+               : hipErrorInvalidValue;
+  });
+}
+
+WAVETILE_HIP_API hipError_t hipMemPrefetchAsync(const void *pointer, size_t bytes, int,
+                                                hipStream_t) {
+  return checkManaged(pointer, bytes);
+}
+
+WAVETILE_HIP_API hipError_t hipMemPrefetchAsync_v2(const void *pointer, size_t bytes,
+                                                   hipMemLocation, unsigned, hipStream_t) {
+  return checkManaged(pointer, bytes);
+}
+
+WAVETILE_HIP_API hipError_t hipMemAdvise(const void *pointer, size_t bytes, int, int) {
+  return checkManaged(pointer, bytes);
+}
+
+WAVETILE_HIP_API hipError_t hipMemAdvise_v2(const void *pointer, size_t bytes, int,
+                                            hipMemLocation) {
+  return checkManaged(pointer, bytes);
+}
 
 //===----------------------------------------------------------------------===//
 // Host memory
@@ -118,6 +177,7 @@ WAVETILE_HIP_API hipError_t hipHostUnregister(void *pointer) {
     if (!allocation || allocation->source != BoundsSource::Registered ||
         allocation->begin != addressOf(pointer))
       return hipErrorHostMemoryNotRegistered;
+    waitForStreams(runtime, allDevices);
     std::unique_lock lock(runtime.activity);
     runtime.memory.forget(allocation->begin);
     return hipSuccess;
@@ -130,6 +190,17 @@ WAVETILE_HIP_API hipError_t hipHostGetDevicePointer(void **device, void *host, u
     if (!device || !allocation || allocation->freed)
       return hipErrorInvalidValue;
     *device = host;
+    return hipSuccess;
+  });
+}
+
+WAVETILE_HIP_API hipError_t hipHostGetFlags(unsigned *flags, void *host) {
+  return withDevice([&](Runtime &runtime) {
+    auto allocation = runtime.memory.findKnown(addressOf(host));
+    if (!flags || !allocation || allocation->freed)
+      return hipErrorInvalidValue;
+    constexpr unsigned mapped = 2;
+    *flags = mapped;
     return hipSuccess;
   });
 }
@@ -164,6 +235,7 @@ struct PointerInfo {
   hipMemoryType type = hipMemoryTypeUnregistered;
   std::optional<Allocation> allocation;
   bool isManaged = false;
+  int device = 0;
 };
 } // namespace
 
@@ -176,7 +248,10 @@ static std::optional<PointerInfo> lookUp(Runtime &runtime, const void *pointer) 
     return std::nullopt;
   if (!info.allocation)
     return address != 0 && runtime.memory.isMapped(address, 1) ? std::optional(info) : std::nullopt;
-  auto kind = runtime.heap.kindOf(info.allocation->begin);
+  auto block = runtime.heap.find(info.allocation->begin);
+  auto kind = block ? std::optional(block->kind) : std::nullopt;
+  if (block)
+    info.device = block->device;
   bool isHost = info.allocation->source == BoundsSource::Registered || kind == HeapKind::Host;
   info.isManaged = kind == HeapKind::Managed;
   info.type = isHost           ? hipMemoryTypeHost
@@ -194,7 +269,7 @@ WAVETILE_HIP_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attri
     constexpr int noDevice = -2;
     *attributes = {};
     attributes->type = info->type;
-    attributes->device = info->allocation ? 0 : noDevice;
+    attributes->device = info->allocation ? info->device : noDevice;
     attributes->devicePointer = attributes->hostPointer = const_cast<void *>(pointer);
     attributes->isManaged = info->isManaged;
     return hipSuccess;
@@ -218,7 +293,7 @@ static hipError_t pointerAttribute(Runtime &runtime, void *data, int attribute,
     *static_cast<bool *>(data) = info->isManaged;
     return hipSuccess;
   case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-    *static_cast<int *>(data) = 0;
+    *static_cast<int *>(data) = info->device;
     return hipSuccess;
   case HIP_POINTER_ATTRIBUTE_MAPPED:
     *static_cast<bool *>(data) = true;
@@ -265,6 +340,16 @@ WAVETILE_HIP_API hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *
       *base = reinterpret_cast<void *>(allocation->begin);
     if (bytes)
       *bytes = allocation->size();
+    return hipSuccess;
+  });
+}
+
+WAVETILE_HIP_API hipError_t hipMemPtrGetInfo(void *pointer, size_t *bytes) {
+  return withDevice([&](Runtime &runtime) {
+    auto allocation = runtime.memory.findKnown(addressOf(pointer));
+    if (!bytes || !allocation || allocation->freed)
+      return hipErrorInvalidValue;
+    *bytes = allocation->size();
     return hipSuccess;
   });
 }

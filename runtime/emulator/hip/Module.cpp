@@ -8,7 +8,9 @@
 #include "runtime/emulator/hip/Module.h"
 
 #include "runtime/emulator/hip/Image.h"
+#include "runtime/emulator/hip/Stream.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -22,31 +24,47 @@ using namespace wavetile::device;
 // Loading
 //===----------------------------------------------------------------------===//
 
-/// The instructions of the module's kernels that the device does not implement, as text; empty if
+/// The instructions of one kernel or function that the device does not implement, as text; empty if
 /// there are none.
-static std::string describeRefusals(ihipModule_t &module) {
+static std::string describeRefusals(const Program &program, const Twine &owner, uint64_t begin,
+                                    uint64_t firstChecked, uint64_t end) {
   constexpr size_t shown = 8;
-  std::string text;
-  for (const KernelInfo &kernel : module.object->kernels()) {
-    auto refusals = module.program(kernel)->refusals(kernel.descriptor.entry, kernel.codeEnd);
-    if (refusals.empty())
-      continue;
-    text += formatv("\n  kernel {0} uses {1} instruction{2} that this device does not implement:",
-                    kernel.name, refusals.size(), refusals.size() == 1 ? "" : "s");
-    for (const Program::Refusal &refusal : ArrayRef(refusals).take_front(shown))
-      text += formatv("\n    +{0:x}: {1}", refusal.address - kernel.codeBegin, refusal.mnemonic);
-    if (refusals.size() > shown)
-      text += "\n    ...";
-  }
+  auto refusals = program.refusals(firstChecked, end);
+  if (refusals.empty())
+    return {};
+  std::string text =
+      formatv("\n  {0} uses {1} instruction{2} that this device does not implement:", owner,
+              refusals.size(), refusals.size() == 1 ? "" : "s");
+  for (const Program::Refusal &refusal : ArrayRef(refusals).take_front(shown))
+    text += formatv("\n    +{0:x}: {1}", refusal.address - begin, refusal.mnemonic);
+  if (refusals.size() > shown)
+    text += "\n    ...";
   return text;
 }
 
-static hipError_t load(Runtime &runtime, hipModule_t *handle, const void *image,
-                       std::optional<uint64_t> bytes, const std::string &name) {
-  clearReport();
-  if (!handle || !image)
-    return hipErrorInvalidValue;
-  *handle = nullptr;
+/// The same for all kernels and the functions that they may call.
+static std::string describeRefusals(ihipModule_t &module) {
+  std::string text;
+  std::vector<uint64_t> kernelBegins;
+  for (const KernelInfo &kernel : module.object->kernels()) {
+    text += describeRefusals(*module.program(kernel), "kernel " + kernel.name, kernel.codeBegin,
+                             kernel.descriptor.entry, kernel.codeEnd);
+    kernelBegins.push_back(kernel.codeBegin);
+  }
+  // Kernels with waves of either size may call a function: one decoding stands for both.
+  const Program *program = module.programs[0] ? module.programs[0].get() : module.programs[1].get();
+  if (!program)
+    return text;
+  for (const SymbolInfo &symbol : module.object->symbols())
+    if (symbol.isFunction && !is_contained(kernelBegins, symbol.address))
+      text += describeRefusals(*program, "function " + symbol.name, symbol.address, symbol.address,
+                               symbol.address + symbol.size);
+  return text;
+}
+
+hipError_t wavetile::device::loadModule(Runtime &runtime, const void *image,
+                                        std::optional<uint64_t> bytes, const std::string &name,
+                                        std::shared_ptr<ihipModule_t> &loaded) {
   auto module = std::make_shared<ihipModule_t>();
   module->device = &runtime.currentDevice();
   StringRef target = module->device->target->name;
@@ -55,8 +73,10 @@ static hipError_t load(Runtime &runtime, hipModule_t *handle, const void *image,
   };
   auto codeObject = findCodeObject(image, bytes, target, runtime.memory);
   if (!codeObject)
-    return report(hipErrorInvalidImage, codeObject.takeError());
-  auto object = CodeObject::load(*codeObject, target, name, runtime.memory);
+    return codeObject.errorIsA<WrongProcessorError>()
+               ? report(hipErrorNoBinaryForGpu, codeObject.takeError())
+               : report(hipErrorInvalidImage, codeObject.takeError());
+  auto object = CodeObject::load(codeObject->bytes, target, name, runtime.memory);
   if (!object)
     return object.errorIsA<WrongProcessorError>()
                ? report(hipErrorNoBinaryForGpu, object.takeError())
@@ -72,11 +92,25 @@ static hipError_t load(Runtime &runtime, hipModule_t *handle, const void *image,
       return report(hipErrorInvalidImage, program.takeError());
     module->program(kernel) = std::move(*program);
   }
-  if (std::string refusals = describeRefusals(*module); !refusals.empty())
-    return fail(hipErrorNotSupported, "cannot load " + name + " on " + target.str() + refusals);
+  if (!runtime.refusesLazily())
+    if (std::string refusals = describeRefusals(*module); !refusals.empty())
+      return fail(hipErrorNotSupported, "cannot load " + name + " on " + target.str() + refusals);
   for (const KernelInfo &kernel : module->object->kernels())
     module->functions.push_back(runtime.functions.insert(
         std::make_shared<ihipModuleSymbol_t>(ihipModuleSymbol_t{module, &kernel})));
+  loaded = std::move(module);
+  return hipSuccess;
+}
+
+static hipError_t load(Runtime &runtime, hipModule_t *handle, const void *image,
+                       std::optional<uint64_t> bytes, const std::string &name) {
+  clearReport();
+  if (!handle || !image)
+    return hipErrorInvalidValue;
+  *handle = nullptr;
+  std::shared_ptr<ihipModule_t> module;
+  if (hipError_t error = loadModule(runtime, image, bytes, name, module))
+    return error;
   *handle = runtime.modules.insert(std::move(module));
   return hipSuccess;
 }
@@ -97,6 +131,10 @@ WAVETILE_HIP_API hipError_t hipModuleLoadDataEx(hipModule_t *module, const void 
   return hipModuleLoadData(module, image);
 }
 
+WAVETILE_HIP_API hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *image) {
+  return hipModuleLoadData(module, image);
+}
+
 WAVETILE_HIP_API hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
   return withDevice([&](Runtime &runtime) {
     if (!module || !path)
@@ -113,6 +151,7 @@ WAVETILE_HIP_API hipError_t hipModuleLoad(hipModule_t *module, const char *path)
 
 WAVETILE_HIP_API hipError_t hipModuleUnload(hipModule_t handle) {
   return withDevice([&](Runtime &runtime) {
+    waitForStreams(runtime, allDevices);
     std::unique_lock lock(runtime.activity);
     auto module = runtime.modules.remove(handle);
     if (!module)
@@ -132,7 +171,7 @@ LoadedKernel wavetile::device::findFunction(Runtime &runtime, hipFunction_t func
   if (!symbol)
     return {};
   std::shared_ptr<ihipModule_t> module = symbol->module.lock();
-  return module ? LoadedKernel{module, symbol->kernel} : LoadedKernel{};
+  return module ? LoadedKernel{module, symbol->kernel, function} : LoadedKernel{};
 }
 
 WAVETILE_HIP_API hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t handle,
@@ -174,6 +213,18 @@ WAVETILE_HIP_API hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer, size_t *
       *pointer = reinterpret_cast<void *>(symbol->address);
     if (bytes)
       *bytes = symbol->size;
+    return hipSuccess;
+  });
+}
+
+WAVETILE_HIP_API hipError_t hipModuleGetFunctionCount(unsigned *count, hipModule_t handle) {
+  return withDevice([&](Runtime &runtime) {
+    auto module = runtime.modules.find(handle);
+    if (!module)
+      return hipErrorInvalidHandle;
+    if (!count)
+      return hipErrorInvalidValue;
+    *count = module->functions.size();
     return hipSuccess;
   });
 }

@@ -13,6 +13,8 @@
 #include "runtime/emulator/hip/Runtime.h"
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 /// What hipFunction_t points to: one for each kernel of a module, until that is unloaded.
@@ -40,9 +42,16 @@ namespace wavetile::device {
 struct LoadedKernel {
   std::shared_ptr<ihipModule_t> module;
   const KernelInfo *kernel = nullptr;
+  hipFunction_t handle = nullptr;
 
   explicit operator bool() const { return kernel != nullptr; }
 };
+
+/// Loads the code object for the current device from an image of `bytes` bytes, or of the length
+/// that its own headers say. `name` is what reports call it. Otherwise an error, its reason
+/// printed.
+hipError_t loadModule(Runtime &runtime, const void *image, std::optional<uint64_t> bytes,
+                      const std::string &name, std::shared_ptr<ihipModule_t> &module);
 
 /// The kernel behind a handle. Empty if it is none of ours or its module was unloaded.
 LoadedKernel findFunction(Runtime &runtime, hipFunction_t function);

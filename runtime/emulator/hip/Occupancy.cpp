@@ -9,17 +9,30 @@
 
 #include "runtime/emulator/hip/Device.h"
 #include "runtime/emulator/hip/Module.h"
+#include "runtime/emulator/hip/Registration.h"
 
 #include <algorithm>
 
 using namespace wavetile::device;
 
-WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *workgroups, hipFunction_t function, int workgroupSize, size_t ldsBytes, unsigned) {
+/// The kernel of a module's function.
+static hipError_t find(Runtime &runtime, hipFunction_t function, LoadedKernel &loaded) {
+  loaded = findFunction(runtime, function);
+  return loaded ? hipSuccess : hipErrorInvalidHandle;
+}
+
+/// The kernel that a host function stands for.
+static hipError_t find(Runtime &runtime, const void *hostFunction, LoadedKernel &loaded) {
+  return findRegisteredKernel(runtime, hostFunction, loaded);
+}
+
+template <typename Function>
+static hipError_t maxActive(int *workgroups, Function function, int workgroupSize,
+                            size_t ldsBytes) {
   return withDevice([&](Runtime &runtime) {
-    LoadedKernel loaded = findFunction(runtime, function);
-    if (!loaded)
-      return hipErrorInvalidHandle;
+    LoadedKernel loaded;
+    if (hipError_t error = find(runtime, function, loaded))
+      return error;
     if (!workgroups || workgroupSize <= 0)
       return hipErrorInvalidValue;
     *workgroups = residentWorkgroups(loaded.kernel->descriptor, *loaded.module->device->target,
@@ -28,20 +41,13 @@ WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWi
   });
 }
 
-WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
-    int *workgroups, hipFunction_t function, int workgroupSize, size_t ldsBytes) {
-  return hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(workgroups, function,
-                                                                     workgroupSize, ldsBytes, 0);
-}
-
-WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *gridSize,
-                                                                    int *workgroupSize,
-                                                                    hipFunction_t function,
-                                                                    size_t ldsBytes, int limit) {
+template <typename Function>
+static hipError_t maxPotential(int *gridSize, int *workgroupSize, Function function,
+                               size_t ldsBytes, int limit) {
   return withDevice([&](Runtime &runtime) {
-    LoadedKernel loaded = findFunction(runtime, function);
-    if (!loaded)
-      return hipErrorInvalidHandle;
+    LoadedKernel loaded;
+    if (hipError_t error = find(runtime, function, loaded))
+      return error;
     if (!gridSize || !workgroupSize)
       return hipErrorInvalidValue;
     const Device &device = *loaded.module->device;
@@ -69,53 +75,45 @@ WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *gridSiz
   });
 }
 
+WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *workgroups, hipFunction_t function, int workgroupSize, size_t ldsBytes, unsigned) {
+  return maxActive(workgroups, function, workgroupSize, ldsBytes);
+}
+
+WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+    int *workgroups, hipFunction_t function, int workgroupSize, size_t ldsBytes) {
+  return maxActive(workgroups, function, workgroupSize, ldsBytes);
+}
+
+WAVETILE_HIP_API hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *workgroups, const void *function, int workgroupSize, size_t ldsBytes, unsigned) {
+  return maxActive(workgroups, function, workgroupSize, ldsBytes);
+}
+
+WAVETILE_HIP_API hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *workgroups,
+                                                                         const void *function,
+                                                                         int workgroupSize,
+                                                                         size_t ldsBytes) {
+  return maxActive(workgroups, function, workgroupSize, ldsBytes);
+}
+
+WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *gridSize,
+                                                                    int *workgroupSize,
+                                                                    hipFunction_t function,
+                                                                    size_t ldsBytes, int limit) {
+  return maxPotential(gridSize, workgroupSize, function, ldsBytes, limit);
+}
+
 WAVETILE_HIP_API hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *gridSize,
                                                                              int *workgroupSize,
                                                                              hipFunction_t function,
                                                                              size_t ldsBytes,
                                                                              int limit, unsigned) {
-  return hipModuleOccupancyMaxPotentialBlockSize(gridSize, workgroupSize, function, ldsBytes,
-                                                 limit);
+  return maxPotential(gridSize, workgroupSize, function, ldsBytes, limit);
 }
 
-WAVETILE_HIP_API hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attribute,
-                                                hipFunction_t function) {
-  return withDevice([&](Runtime &runtime) {
-    LoadedKernel loaded = findFunction(runtime, function);
-    if (!loaded)
-      return hipErrorInvalidHandle;
-    if (!value)
-      return hipErrorInvalidValue;
-    const KernelInfo &kernel = *loaded.kernel;
-    const Device &device = *loaded.module->device;
-    switch (attribute) {
-    case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      *value = kernel.maxFlatWorkgroupSize ? kernel.maxFlatWorkgroupSize : maxWorkgroupSize;
-      return hipSuccess;
-    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-      *value = kernel.descriptor.groupSegmentSize;
-      return hipSuccess;
-    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-      *value = kernel.descriptor.privateSegmentSize;
-      return hipSuccess;
-    case HIP_FUNC_ATTRIBUTE_NUM_REGS:
-      *value = kernel.vgprCount;
-      return hipSuccess;
-    case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
-    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
-      *value = device.properties.major * 10 + device.properties.minor;
-      return hipSuccess;
-    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      *value = static_cast<int>(device.properties.sharedMemPerBlock -
-                                std::min<size_t>(device.properties.sharedMemPerBlock,
-                                                 kernel.descriptor.groupSegmentSize));
-      return hipSuccess;
-    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-    case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      *value = 0;
-      return hipSuccess;
-    }
-    return hipErrorInvalidValue;
-  });
+WAVETILE_HIP_API hipError_t hipOccupancyMaxPotentialBlockSize(int *gridSize, int *workgroupSize,
+                                                              const void *function, size_t ldsBytes,
+                                                              int limit) {
+  return maxPotential(gridSize, workgroupSize, function, ldsBytes, limit);
 }

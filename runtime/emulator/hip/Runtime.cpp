@@ -45,6 +45,11 @@ static std::string listTargets() {
   return join(names, ", ");
 }
 
+static bool isSet(const char *variable) {
+  const char *value = std::getenv(variable);
+  return value && StringRef(value) == "1";
+}
+
 void Runtime::readEnvironment() {
   const char *wanted = std::getenv("WAVETILE_DEVICE_TARGET");
   SmallVector<StringRef> names;
@@ -59,8 +64,11 @@ void Runtime::readEnvironment() {
     }
     deviceList.push_back(makeDevice(*target, static_cast<int>(deviceList.size())));
   }
-  const char *strict = std::getenv("WAVETILE_DEVICE_STRICT");
-  memory.refuseUnknown(strict && StringRef(strict) == "1");
+  memory.refuseUnknown(isSet("WAVETILE_DEVICE_STRICT"));
+  asynchronous = isSet("WAVETILE_DEVICE_ASYNC");
+  lazyRefusal = isSet("WAVETILE_DEVICE_LAZY_REFUSE");
+  if (const char *path = std::getenv("WAVETILE_DEVICE_LOG"); path && *path)
+    log.writeAtExit(path);
   readThreads();
   const char *limit = std::getenv("WAVETILE_DEVICE_INSTRUCTION_LIMIT");
   if (limit && StringRef(limit).getAsInteger(10, instructionLimitValue)) {
@@ -114,6 +122,15 @@ hipError_t fail(hipError_t error, std::string_view reason) {
 }
 
 void clearReport() { lastReport.clear(); }
+
+const std::string &lastReportOfThread() { return lastReport; }
+
+hipError_t LateErrors::take() {
+  std::lock_guard lock(mutex);
+  if (first != hipSuccess)
+    lastReport = std::exchange(firstReport, {});
+  return std::exchange(first, hipSuccess);
+}
 
 hipError_t recorded(hipError_t error) {
   if (error != hipSuccess)

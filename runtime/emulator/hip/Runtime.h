@@ -13,6 +13,10 @@
 //   WAVETILE_DEVICE_INSTRUCTION_LIMIT  wave instructions that a launch may execute
 //   WAVETILE_DEVICE_THREADS  threads that execute a launch (as many as the process has cores)
 //   WAVETILE_DEVICE_DETERMINISTIC  1: one thread, so that every run does the same in the same order
+//   WAVETILE_DEVICE_LOG     a file that gets the launch log when the process ends
+//   WAVETILE_DEVICE_ASYNC   1: each stream does its work in a thread of its own
+//   WAVETILE_DEVICE_LAZY_REFUSE  1: load code that has instructions which the device
+//                           lacks; reaching one ends the launch
 //
 // Promises: thread-safe; never destroyed, for clients call HIP from their own
 // destructors.
@@ -30,6 +34,8 @@
 #include "runtime/emulator/hip/HipTypes.h"
 #include "runtime/emulator/hip/LaunchLog.h"
 
+#include <atomic>
+#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -49,6 +55,30 @@ struct Device {
   const TargetDescription *target = nullptr;
   int ordinal = 0;
   hipDeviceProp_tR0600 properties = {};
+};
+
+/// What hipDeviceGetStreamPriorityRange says.
+inline constexpr int leastStreamPriority = 1;
+inline constexpr int greatestStreamPriority = -1;
+
+/// The failures of work that ran after its call had returned: each is told once, by the next call
+/// that waits.
+class LateErrors {
+public:
+  void add(hipError_t error, std::string report) {
+    std::lock_guard lock(mutex);
+    if (first == hipSuccess) {
+      first = error;
+      firstReport = std::move(report);
+    }
+  }
+  /// The first that was not told yet, its report made this thread's; hipSuccess if there is none.
+  hipError_t take();
+
+private:
+  std::mutex mutex;
+  hipError_t first = hipSuccess;
+  std::string firstReport;
 };
 
 /// See the top of the file.
@@ -72,6 +102,12 @@ public:
   /// Threads that execute one launch.
   unsigned launchThreads() const { return launchThreadsValue; }
   std::optional<MatrixRounding> matrixRounding() const { return matrixRoundingValue; }
+  bool isAsynchronous() const { return asynchronous; }
+  bool refusesLazily() const { return lazyRefusal; }
+
+  /// Room for what one launch prints by a buffer.
+  uint64_t printfBytes() const { return printfByteCount.load(); }
+  void setPrintfBytes(uint64_t bytes) { printfByteCount = bytes; }
 
   MemoryMap memory;
   Heap heap{memory};
@@ -80,6 +116,7 @@ public:
   Handles<ihipEvent_t> events;
   Handles<ihipModule_t> modules;
   Handles<ihipModuleSymbol_t> functions;
+  LateErrors lateErrors;
 
   /// Held shared by whatever reads or writes device memory, and alone by whatever takes memory
   /// away: freeing waits for running launches, as HIP's does.
@@ -95,6 +132,9 @@ private:
   uint64_t instructionLimitValue = UINT64_MAX;
   unsigned launchThreadsValue = 1;
   std::optional<MatrixRounding> matrixRoundingValue;
+  bool asynchronous = false;
+  bool lazyRefusal = false;
+  std::atomic<uint64_t> printfByteCount = uint64_t(1) << 20;
 };
 
 /// What a HIP function returns on failure: prints `reason` on stderr and keeps it for
@@ -103,6 +143,9 @@ hipError_t fail(hipError_t error, std::string_view reason);
 
 /// Forgets this thread's report. Called where an operation begins that may make one.
 void clearReport();
+
+/// This thread's report.
+const std::string &lastReportOfThread();
 
 /// Keeps `error` for hipGetLastError of this thread, and gives it back.
 hipError_t recorded(hipError_t error);
