@@ -7,7 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from wavetile.command import demo, info, run, show
+from wavetile.command import demo, device, info, run, show
 from wavetile.errors import WavetileError
 
 _DESCRIPTION = """\
@@ -37,7 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (demo, show, run, info):
+    for module in (demo, show, run, device, info):
         module.add_parser(commands)
     return parser
 

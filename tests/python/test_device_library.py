@@ -28,11 +28,20 @@ def run(program: str, preload: bool) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("preload", [False, True])
-@pytest.mark.parametrize("order", [("torch", "wavetile"), ("wavetile", "torch")])
-def test_lives_beside_torch_and_the_compiler(preload: bool, order: tuple[str, str]) -> None:
-    """It carries an LLVM, and so does the extension: neither may see the other's."""
+@pytest.mark.parametrize(
+    "order",
+    [
+        "torch, wavetile",
+        "wavetile, torch",
+        "torch, triton, wavetile",
+        "triton, wavetile, torch",
+        "wavetile, triton, torch",
+    ],
+)
+def test_lives_beside_torch_and_compilers(preload: bool, order: str) -> None:
+    """It carries an LLVM, and so do the extension and Triton: none may see another's."""
     result = run(
-        f"import {order[0]}, {order[1]}, ctypes, torch\n"
+        f"import {order}, ctypes, torch\n"
         f"hip = ctypes.CDLL({str(software_device())!r})\n"
         "count = ctypes.c_int()\n"
         "assert hip.hipGetDeviceCount(ctypes.byref(count)) == 0 and count.value == 1\n"

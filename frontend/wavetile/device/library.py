@@ -49,13 +49,14 @@ class Library:
         try:
             self._log = self._hip.wavetileDeviceLaunchLog
             self._report = self._hip.wavetileDeviceLastReport
+            self._kernel_info = self._hip.wavetileDeviceKernelInfo
             self._announce = self._hip.wavetileDeviceAnnounceRange
             self._retract = self._hip.wavetileDeviceRetractRange
         except AttributeError:
             raise DeviceNotFoundError(
                 f"{self.path} is a HIP library but not the software device"
             ) from None
-        self._log.restype = self._report.restype = ctypes.c_char_p
+        self._log.restype = self._report.restype = self._kernel_info.restype = ctypes.c_char_p
         self._announce.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
         self._retract.argtypes = [ctypes.c_void_p]
         self._announce.restype = self._retract.restype = None
@@ -88,6 +89,17 @@ class Library:
     def launch_log(self) -> list[dict[str, Any]]:
         """The latest launches, oldest first, as `docs/software-device.md` says."""
         return json.loads(self._log())
+
+    def kernel_info(self, function: ctypes.c_void_p) -> str:
+        """What a kernel's metadata says, as JSON: see `docs/software-device.md`.
+
+        Raises:
+            DeviceError: the function belongs to no loaded module
+        """
+        text = self._kernel_info(function)
+        if text is None:
+            raise DeviceError("the function belongs to no loaded module")
+        return text.decode()
 
     def clear_launch_log(self) -> None:
         """Forgets the launches so far."""
