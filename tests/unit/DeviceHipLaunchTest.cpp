@@ -197,6 +197,57 @@ TEST_P(DeviceHipLaunch, TheExtendedFormCountsWorkItems) {
   EXPECT_EQ(out[n - 1], 3.0f);
 }
 
+TEST_P(DeviceHipLaunch, EveryFunctionLaunchesTheSame) {
+  int n = 100;
+  DeviceArray<float> x(n, 1.5f), y(n, 2.25f), out(n);
+  hipFunction_t add = function("add");
+  void *parameters[] = {&x.pointer, &y.pointer, &out.pointer, &n};
+  struct {
+    float *x, *y, *out;
+    int n;
+  } arguments = {x.pointer, y.pointer, out.pointer, n};
+  size_t bytes = 28;
+  void *extra[] = {reinterpret_cast<void *>(1), &arguments, reinterpret_cast<void *>(2), &bytes,
+                   reinterpret_cast<void *>(3)};
+  auto computes = [&](const char *what, hipError_t error) {
+    EXPECT_EQ(error, hipSuccess) << what << ": " << lastReport();
+    for (int i = 0; i < n; ++i)
+      ASSERT_EQ(out[i], 3.75f) << what << " at " << i;
+    std::fill_n(out.pointer, n, 0.0f);
+  };
+  const dim3 grid = {2, 1, 1}, block = {64, 1, 1};
+  computes("hipLaunchKernel", hip.hipLaunchKernel(add, grid, block, parameters, 0, nullptr));
+  hipEvent_t start, stop;
+  ASSERT_EQ(hip.hipEventCreate(&start), hipSuccess);
+  ASSERT_EQ(hip.hipEventCreate(&stop), hipSuccess);
+  computes("hipExtLaunchKernel",
+           hip.hipExtLaunchKernel(add, grid, block, parameters, 0, nullptr, start, stop, 0));
+  float milliseconds = 0;
+  EXPECT_EQ(hip.hipEventElapsedTime(&milliseconds, start, stop), hipSuccess);
+  EXPECT_GT(milliseconds, 0.0f);
+  hip.hipEventDestroy(start);
+  hip.hipEventDestroy(stop);
+  computes("hipLaunchCooperativeKernel",
+           hip.hipLaunchCooperativeKernel(add, grid, block, parameters, 0, nullptr));
+  hipLaunchAttribute attribute = {hipLaunchAttributeCooperative, 0, {}};
+  attribute.value.cooperative = 1;
+  hipLaunchConfig_t config = {grid, block, 0, nullptr, &attribute, 1};
+  computes("hipLaunchKernelExC", hip.hipLaunchKernelExC(&config, add, parameters));
+  config.gridDim.x = 1 << 20;
+  EXPECT_EQ(hip.hipLaunchKernelExC(&config, add, parameters), hipErrorCooperativeLaunchTooLarge);
+  HIP_LAUNCH_CONFIG driver = {2, 1, 1, 64, 1, 1, 0, nullptr, nullptr, 0};
+  computes("hipDrvLaunchKernelEx", hip.hipDrvLaunchKernelEx(&driver, add, nullptr, extra));
+  ASSERT_EQ(hip.hipConfigureCall(grid, block, 0, nullptr), hipSuccess);
+  ASSERT_EQ(hip.hipSetupArgument(&y.pointer, 8, 8), hipSuccess);
+  ASSERT_EQ(hip.hipSetupArgument(&x.pointer, 8, 0), hipSuccess);
+  ASSERT_EQ(hip.hipSetupArgument(&out.pointer, 8, 16), hipSuccess);
+  ASSERT_EQ(hip.hipSetupArgument(&n, 4, 24), hipSuccess);
+  computes("hipLaunchByPtr", hip.hipLaunchByPtr(add));
+  EXPECT_EQ(hip.hipLaunchByPtr(add), hipErrorMissingConfiguration);
+  EXPECT_EQ(hip.hipLaunchKernel(this, grid, block, parameters, 0, nullptr),
+            hipErrorInvalidDeviceFunction);
+}
+
 TEST_P(DeviceHipLaunch, EndsInAPartialWorkgroup) {
   // 7 x 5 x 3 work-items in workgroups of 4 x 3 x 2: the last along each axis is partial.
   const uint32_t global[3] = {7, 5, 3}, local[3] = {4, 3, 2};
@@ -326,14 +377,23 @@ TEST_P(DeviceHipLaunch, ThreadsLaunchAtTheSameTime) {
     const int n = 100 + seed;
     hip.hipSetDevice(target);
     DeviceArray<float> x(n), y(n, float(seed)), out(n);
-    for (int repeat = 0; repeat < 20; ++repeat) {
+    hipStream_t streams[4];
+    for (hipStream_t &stream : streams)
+      ASSERT_EQ(hip.hipStreamCreate(&stream), hipSuccess);
+    for (int repeat = 0; repeat < 100; ++repeat) {
       std::iota(x.pointer, x.pointer + n, float(repeat));
-      EXPECT_EQ(launch(add, {2, 1, 1}, {64, 1, 1}, 0, x.pointer, y.pointer, out.pointer, n),
+      int count = n;
+      void *parameters[] = {&x.pointer, &y.pointer, &out.pointer, &count};
+      hipStream_t stream = streams[repeat % 4];
+      EXPECT_EQ(hip.hipModuleLaunchKernel(add, 2, 1, 1, 64, 1, 1, 0, stream, parameters, nullptr),
                 hipSuccess)
           << lastReport();
+      EXPECT_EQ(hip.hipStreamSynchronize(stream), hipSuccess);
       for (int i = 0; i < n; ++i)
         ASSERT_EQ(out[i], float(repeat + i + seed));
     }
+    for (hipStream_t stream : streams)
+      EXPECT_EQ(hip.hipStreamDestroy(stream), hipSuccess);
   };
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i)

@@ -147,6 +147,24 @@ namespace wavetile::test {
   X(const char *(hipFunction_t), wavetileDeviceKernelInfo)                                         \
   X(hipError_t(int, size_t), hipDeviceSetLimit)                                                    \
   X(hipError_t(size_t *, int), hipDeviceGetLimit)                                                  \
+  X(hipError_t(hipCtx_t *, unsigned, int), hipCtxCreate)                                           \
+  X(hipError_t(hipCtx_t *), hipCtxGetCurrent)                                                      \
+  X(hipError_t(hipCtx_t *), hipCtxPopCurrent)                                                      \
+  X(hipError_t(hipCtx_t), hipCtxSetCurrent)                                                        \
+  X(hipError_t(void *, const void *, size_t, int), hipMemcpy_spt)                                  \
+  X(hipError_t(void *, int, size_t, hipStream_t), hipMemsetAsync_spt)                              \
+  X(hipError_t(hipStream_t), hipStreamSynchronize_spt)                                             \
+  X(hipError_t(const void *, dim3, dim3, void **, size_t, hipStream_t), hipLaunchKernel)           \
+  X(hipError_t(const void *, dim3, dim3, void **, size_t, hipStream_t, hipEvent_t, hipEvent_t,     \
+               int),                                                                               \
+    hipExtLaunchKernel)                                                                            \
+  X(hipError_t(const void *, dim3, dim3, void **, unsigned, hipStream_t),                          \
+    hipLaunchCooperativeKernel)                                                                    \
+  X(hipError_t(const hipLaunchConfig_t *, const void *, void **), hipLaunchKernelExC)              \
+  X(hipError_t(const HIP_LAUNCH_CONFIG *, hipFunction_t, void **, void **), hipDrvLaunchKernelEx)  \
+  X(hipError_t(dim3, dim3, size_t, hipStream_t), hipConfigureCall)                                 \
+  X(hipError_t(const void *, size_t, size_t), hipSetupArgument)                                    \
+  X(hipError_t(const void *), hipLaunchByPtr)                                                      \
   X(hipError_t(const void *), hipIpcGetMemHandle)                                                  \
   X(hipError_t(const char *, void **, int, uint64_t, int *), hipGetProcAddress)                    \
   X(const char *(), wavetileDeviceLastReport)                                                      \

@@ -62,6 +62,14 @@ TEST_F(DeviceHip, ExportsNothingButHip) {
     EXPECT_NE(all.find(std::string(" T ") + name + "\n"), std::string::npos) << name;
 }
 
+TEST_F(DeviceHip, OtherNamesAreTheSameDevice) {
+  for (const char *path : {WAVETILE_DEVICE_PLAIN, WAVETILE_DEVICE_6}) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << dlerror();
+    EXPECT_EQ(dlsym(library, "hipMalloc"), reinterpret_cast<void *>(hip.hipMalloc)) << path;
+  }
+}
+
 TEST_F(DeviceHip, CarriesItsOwnLlvm) {
   for (const std::string &line :
        linesOf(std::string(WAVETILE_NM) + " -D --undefined-only " WAVETILE_DEVICE_LIBRARY))
@@ -655,4 +663,38 @@ TEST_F(DeviceHip, StreamsHavePriorities) {
     EXPECT_EQ(priority, expected);
     ASSERT_EQ(hip.hipStreamDestroy(stream), hipSuccess);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Contexts, and default streams of threads
+//===----------------------------------------------------------------------===//
+
+TEST_F(DeviceHip, ContextsStandForDevices) {
+  hipCtx_t second = nullptr, found = nullptr;
+  int device = -1;
+  ASSERT_EQ(hip.hipCtxCreate(&second, 0, 2), hipSuccess);
+  ASSERT_EQ(hip.hipGetDevice(&device), hipSuccess);
+  EXPECT_EQ(device, 2);
+  ASSERT_EQ(hip.hipCtxGetCurrent(&found), hipSuccess);
+  EXPECT_EQ(found, second);
+  ASSERT_EQ(hip.hipCtxPopCurrent(&found), hipSuccess);
+  EXPECT_EQ(found, second);
+  ASSERT_EQ(hip.hipGetDevice(&device), hipSuccess);
+  EXPECT_EQ(device, 0);
+  EXPECT_EQ(hip.hipCtxPopCurrent(&found), hipErrorInvalidContext);
+  EXPECT_EQ(hip.hipCtxSetCurrent(reinterpret_cast<hipCtx_t>(&device)), hipErrorInvalidContext);
+  EXPECT_EQ(hip.hipCtxCreate(&second, 0, 3), hipErrorInvalidDevice);
+}
+
+TEST_F(DeviceHip, FunctionsOfThePerThreadDefaultStream) {
+  DeviceArray<uint8_t> from(257), to(257, 9);
+  for (int i = 0; i < 257; ++i)
+    from[i] = static_cast<uint8_t>(3 * i);
+  ASSERT_EQ(hip.hipMemcpy_spt(to.pointer, from.pointer, 257, hipMemcpyDefault), hipSuccess);
+  for (int i = 0; i < 257; ++i)
+    ASSERT_EQ(to[i], from[i]);
+  ASSERT_EQ(hip.hipMemsetAsync_spt(to.pointer, 5, 256, nullptr), hipSuccess);
+  ASSERT_EQ(hip.hipStreamSynchronize_spt(nullptr), hipSuccess);
+  EXPECT_EQ(to[255], 5);
+  EXPECT_EQ(to[256], from[256]);
 }

@@ -6,23 +6,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy
 
 from wavetile.errors import ArgumentError
 
-_DTYPES = {
-    "f16": numpy.dtype(numpy.float16),
-    "f32": numpy.dtype(numpy.float32),
-    "f64": numpy.dtype(numpy.float64),
-    "i8": numpy.dtype(numpy.int8),
-    "i16": numpy.dtype(numpy.int16),
-    "i32": numpy.dtype(numpy.int32),
-    "i64": numpy.dtype(numpy.int64),
-    "u8": numpy.dtype(numpy.uint8),
-    "u16": numpy.dtype(numpy.uint16),
-    "u32": numpy.dtype(numpy.uint32),
-    "u64": numpy.dtype(numpy.uint64),
+_NAMES = {"f": "float", "i": "int", "u": "uint"}
+_DTYPES: dict[str, numpy.dtype[Any]] = {
+    name: numpy.dtype(f"{_NAMES[name[0]]}{name[1:]}")
+    for name in ("f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 }
 _FORMS = "write in.npy, inout.npy:rw, f32[1000]:out.npy or i32=1000"
 _NUMBER = re.compile(r"(?P<dtype>\w+)=(?P<value>.+)")
@@ -51,7 +44,7 @@ class Argument:
             numpy.save(self.output, self.data)
 
 
-def _dtype(name: str, text: str) -> numpy.dtype:
+def _dtype(name: str, text: str) -> numpy.dtype[Any]:
     if name in _DTYPES:
         return _DTYPES[name]
     remedy = f"types are {', '.join(_DTYPES)}"

@@ -437,6 +437,20 @@ WAVETILE_HIP_API hipError_t hipDeviceDisablePeerAccess(int peer) {
   });
 }
 
+WAVETILE_HIP_API hipError_t hipDeviceGetP2PAttribute(int *value, int attribute, int ordinal,
+                                                     int peer) {
+  return withDevice([&](Runtime &runtime) {
+    // Performance rank, access, native atomics, access to arrays.
+    static constexpr int values[] = {0, 1, 1, 0};
+    if (!value || attribute < 0 || attribute >= static_cast<int>(std::size(values)))
+      return hipErrorInvalidValue;
+    if (!runtime.device(ordinal) || !runtime.device(peer) || ordinal == peer)
+      return hipErrorInvalidDevice;
+    *value = values[attribute];
+    return hipSuccess;
+  });
+}
+
 WAVETILE_HIP_API hipError_t hipDeviceGetByPCIBusId(int *ordinal, const char *text) {
   return withDevice([&](Runtime &runtime) {
     if (!ordinal || !text)

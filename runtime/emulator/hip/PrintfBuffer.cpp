@@ -77,8 +77,11 @@ static Calls parse(ArrayRef<std::string> formats) {
   for (StringRef text : formats) {
     auto nextNumber = [&](uint32_t &number) {
       auto [field, rest] = text.split(':');
+      // A call with more arguments than conversions has fewer sizes than it counts.
+      if (field.getAsInteger(10, number))
+        return false;
       text = rest;
-      return !field.getAsInteger(10, number);
+      return true;
     };
     uint32_t identifier = 0, count = 0;
     if (!nextNumber(identifier) || !nextNumber(count) || count > text.size())

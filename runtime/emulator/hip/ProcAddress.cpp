@@ -43,3 +43,9 @@ WAVETILE_HIP_API hipError_t hipGetProcAddress(const char *name, void **function,
     *status = *function ? symbolFound : symbolNotFound;
   return *function ? hipSuccess : recorded(hipErrorInvalidValue);
 }
+
+/// The same, under the name of CUDA's runtime interface.
+WAVETILE_HIP_API hipError_t hipGetDriverEntryPoint(const char *name, void **function,
+                                                   unsigned long long flags, int *status) {
+  return hipGetProcAddress(name, function, 0, flags, status);
+}
