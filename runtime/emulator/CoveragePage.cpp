@@ -25,6 +25,9 @@ in each of their encodings:
 - **left out**: refused when a code object is loaded, and meant to be.
 - **missing**: refused likewise, but it should be there.
 
+Matrix products are exact by a model of their rounding; [another page](software-device-matrix.md)
+says what of it is known for which GPU, and what is assumed.
+
 `wavetile-device-coverage --missing gfx950` lists what is missing on a target, with reasons.
 )";
 

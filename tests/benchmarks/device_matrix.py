@@ -107,7 +107,7 @@ def _assemble(source: str, target: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path, result = Path(folder) / "kernel.s", Path(folder) / "kernel.hsaco"
         path.write_text(source)
-        options = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib"]
+        options = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={target}"]
         subprocess.run([CLANG, *options, str(path), "-o", str(result)], check=True)
         return result.read_bytes()
 

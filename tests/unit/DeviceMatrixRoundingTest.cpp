@@ -16,7 +16,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 
-#include <optional>
+#include <map>
 
 namespace wavetile::device::test {
 namespace {
@@ -256,14 +256,25 @@ std::pair<unsigned, unsigned> resultPlace(const Instruction &i, unsigned row, un
   return {row % 4, 16 * (row / 4) + column};
 }
 
-void check(const Instruction &i, MatrixRounding rounding, Mix mix, unsigned seed) {
-  unsigned lanes = i.isWave ? 32 : 64, results = i.side * i.side / lanes;
+unsigned lanesOf(const Instruction &i) { return i.isWave ? 32 : 64; }
+/// Its machine code, which is assembled once.
+const std::vector<uint8_t> &programOf(const Instruction &i) {
+  static std::map<const Instruction *, std::vector<uint8_t>> programs;
+  std::vector<uint8_t> &program = programs[&i];
+  if (!program.empty())
+    return program;
+  unsigned results = i.side * i.side / lanesOf(i);
   unsigned elements = i.isWave ? i.depth : i.side * i.depth / 64;
   auto rows = [&](Element element) { return std::max(1u, elements * bitsOf(element) / 32); };
   std::string text = std::string(i.mnemonic) + " " + registers('v', 100, results) + ", " +
                      registers('v', 0, rows(i.a)) + ", " + registers('v', 32, rows(i.b)) + ", " +
                      registers('v', 64, results) + " " + i.modifiers + "\n";
-  WaveUnderTest test(i.target, text);
+  program = assemble(i.target, {text})[0];
+  return program;
+}
+
+void check(const Instruction &i, MatrixRounding rounding, Mix mix, unsigned seed) {
+  WaveUnderTest test(i.target, programOf(i));
   test.roundMatricesAs(rounding);
   auto file = [&](unsigned r, unsigned l) -> uint32_t & { return test.vgpr(r, l); };
   std::mt19937 random(seed);
@@ -293,6 +304,8 @@ void check(const Instruction &i, MatrixRounding rounding, Mix mix, unsigned seed
   unsigned group = rounding == MatrixRounding::Hardware ? i.group : 0;
   for (unsigned row = 0; row < i.side; ++row)
     for (unsigned column = 0; column < i.side; ++column) {
+      if (group != 0 && (row + column + seed) % 3 != 0)
+        continue; // A third for each seed, for exact sums are slow.
       float sum = c[row * i.side + column];
       for (unsigned k = 0; k < i.depth; k += group == 0 ? 1 : group) {
         if (group == 0) {

@@ -155,7 +155,8 @@ public:
   }
 
   /// Runs it and compares all results.
-  void check() {
+  void check(MatrixRounding rounding) {
+    test.roundMatricesAs(rounding);
     test.run();
     for (unsigned block = 0; block < p.blocks; ++block)
       for (unsigned row = 0; row < p.side; ++row)
@@ -231,7 +232,9 @@ void check(const std::vector<Use> &uses) {
     ASSERT_EQ(programs.size(), texts.size());
     for (size_t i = 0; i < texts.size(); ++i) {
       SCOPED_TRACE(target + ": " + texts[i]);
-      ProductUnderTest(*usesOfTarget[i], programs[i]).check();
+      // Every product has several uses.
+      auto rounding = i % 2 ? MatrixRounding::Hardware : MatrixRounding::FusedMultiplyAdd;
+      ProductUnderTest(*usesOfTarget[i], programs[i]).check(rounding);
     }
   }
 }
@@ -419,24 +422,39 @@ TEST(DeviceMatrixModifiers, DoublesTakeSigns) {
 
 // --- Scales ---
 
-/// A byte of a dword of each lane; op_sel and op_sel_hi name it. The scale of k 32 b to 32 b + 31
-/// of row m is in lane side * b + m, whatever lane holds the elements.
-void checkScales(unsigned side, unsigned depth, unsigned formatA, unsigned formatB, unsigned byteA,
-                 unsigned byteB) {
-  static constexpr Element formats[] = {Fp8Ocp, Bf8Ocp, Fp6, Bf6, Fp4};
-  Element a = formats[formatA], b = formats[formatB];
-  const char *name =
-      side == 16 ? "v_mfma_scale_f32_16x16x128_f8f6f4" : "v_mfma_scale_f32_32x32x64_f8f6f4";
-  Product p = {"gfx950", name, side, depth, 1, a, b};
-  unsigned results = side * side / 64;
-  auto digit = [](unsigned byte, unsigned bit) { return std::to_string(byte >> bit & 1); };
-  std::string text = std::string(name) + " " + registers('v', 100, results) + ", " +
-                     registers('v', 0, bitsOf(a)) + ", " + registers('v', 32, bitsOf(b)) + ", " +
-                     registers('v', 100, results) + ", v80, v81 op_sel:[" + digit(byteA, 0) + "," +
-                     digit(byteB, 0) + ",0] op_sel_hi:[" + digit(byteA, 1) + "," + digit(byteB, 1) +
-                     ",0] cbsz:" + std::to_string(formatA) + " blgp:" + std::to_string(formatB) +
-                     "\n";
-  WaveUnderTest test("gfx950", text);
+/// A product with scales: a byte of a dword of each lane, which op_sel and op_sel_hi name.
+struct ScaledUse {
+  unsigned side, depth, formatA, formatB, byteA, byteB;
+
+  Element element(unsigned format) const {
+    static constexpr Element formats[] = {Fp8Ocp, Bf8Ocp, Fp6, Bf6, Fp4};
+    return formats[format];
+  }
+  Product product() const {
+    const char *name =
+        side == 16 ? "v_mfma_scale_f32_16x16x128_f8f6f4" : "v_mfma_scale_f32_32x32x64_f8f6f4";
+    return {"gfx950", name, side, depth, 1, element(formatA), element(formatB)};
+  }
+  std::string text() const {
+    auto bits = [&](unsigned bit) {
+      return std::to_string(byteA >> bit & 1) + "," + std::to_string(byteB >> bit & 1) + ",0]";
+    };
+    Product p = product();
+    return std::string(p.mnemonic) + " " + registers('v', 100, resultCount(p)) + ", " +
+           registers('v', 0, bitsOf(p.a)) + ", " + registers('v', 32, bitsOf(p.b)) + ", " +
+           registers('v', 100, resultCount(p)) + ", v80, v81 op_sel:[" + bits(0) + " op_sel_hi:[" +
+           bits(1) + " cbsz:" + std::to_string(formatA) + " blgp:" + std::to_string(formatB);
+  }
+};
+/// The scale of k 32 b to 32 b + 31 of row m is in lane side * b + m, whatever lane holds the
+/// elements.
+void checkScales(const ScaledUse &use, std::vector<uint8_t> program, MatrixRounding rounding) {
+  auto [side, depth, formatA, formatB, byteA, byteB] = use;
+  Product p = use.product();
+  Element a = p.a, b = p.b;
+  unsigned results = resultCount(p);
+  WaveUnderTest test("gfx950", std::move(program));
+  test.roundMatricesAs(rounding);
   auto file = [&](unsigned r, unsigned l) -> uint32_t & { return test.vgpr(r, l); };
   std::mt19937 random(formatA * 5 + formatB);
   std::vector<int> left(side * depth), right(side * depth);
@@ -468,15 +486,23 @@ void checkScales(unsigned side, unsigned depth, unsigned formatA, unsigned forma
       }
       ASSERT_EQ(test.vgpr(100 + place.element, place.lane),
                 std::bit_cast<uint32_t>(static_cast<float>(sum)))
-          << text << "row " << row << ", column " << column;
+          << use.text() << ", row " << row << ", column " << column;
     }
 }
 TEST(DeviceMatrixScale, EachBlockOf32HasItsScale) {
+  std::vector<ScaledUse> uses;
+  std::vector<std::string> texts;
   for (unsigned a = 0; a < 5; ++a)
     for (unsigned b = 0; b < 5; ++b) {
-      checkScales(16, 128, a, b, (a + b) % 4, (a + 2 * b + 1) % 4);
-      checkScales(32, 64, a, b, (a + 3 * b) % 4, (a + b + 2) % 4);
+      uses.push_back({16, 128, a, b, (a + b) % 4, (a + 2 * b + 1) % 4});
+      uses.push_back({32, 64, a, b, (a + 3 * b) % 4, (a + b + 2) % 4});
     }
+  for (const ScaledUse &use : uses)
+    texts.push_back(use.text());
+  std::vector<std::vector<uint8_t>> programs = assemble("gfx950", texts);
+  for (size_t i = 0; i < uses.size(); ++i)
+    for (MatrixRounding rounding : {MatrixRounding::FusedMultiplyAdd, MatrixRounding::Hardware})
+      checkScales(uses[i], programs[i], rounding);
 }
 
 float scaledOnes(uint32_t scaleA, uint32_t scaleB, float c) {

@@ -53,13 +53,15 @@ template <typename Format> WAVETILE_INLINE HardwareInput hardwareInput(const flo
 }
 
 /// A value is significand * 2^(exponent - fractional bits), the sign being the significand's.
-template <unsigned count> struct Significands {
+/// Of K * M values.
+template <unsigned M, unsigned K> struct Significands {
+  static constexpr unsigned count = K * M;
   alignas(64) int32_t significand[count];
   alignas(64) int32_t exponent[count];
 
   /// Significands get `shift` more fractional bits than the format has. False: there is an infinity
   /// or a NaN.
-  WAVETILE_INLINE bool take(const HardwareInput &input, unsigned shift, unsigned M) {
+  WAVETILE_INLINE bool take(const HardwareInput &input, unsigned shift) {
     uint32_t special = 0;
     unsigned dropped = 23 - input.fractionBits;
     for (unsigned i = 0; i < count; ++i) {
@@ -76,8 +78,9 @@ template <unsigned count> struct Significands {
       special |= field == 255;
     }
     if (input.scales)
-      for (unsigned i = 0; i < count; ++i)
-        exponent[i] += input.scales[i / (32 * M) * M + i % M];
+      for (unsigned k = 0; k < K; ++k)
+        for (unsigned m = 0; m < M; ++m)
+          exponent[k * M + m] += input.scales[k / 32 * M + m];
     return special == 0;
   }
 };
@@ -188,8 +191,8 @@ struct HardwareProduct {
   static constexpr bool is8Bit = wantedGroup == 16, isSparse = depth != depthOfB;
   static constexpr unsigned N = M < 16 ? M : 16;
 
-  Significands<depth * M> a;
-  Significands<depthOfB * M> b;
+  Significands<M, depth> a;
+  Significands<M, depthOfB> b;
 
   WAVETILE_INLINE static unsigned kOfB(const uint8_t *place, unsigned j, unsigned m) {
     return isSparse ? place[j * M + m] : j;
@@ -251,8 +254,8 @@ struct HardwareProduct {
   add(const HardwareInput &inputA, const HardwareInput &inputB, const uint8_t *place, float *c) {
     HardwareProduct product;
     unsigned shift = productBits - inputA.fractionBits - inputB.fractionBits;
-    bool usual = product.a.take(inputA, shift, M);
-    usual &= product.b.take(inputB, 0, M);
+    bool usual = product.a.take(inputA, shift);
+    usual &= product.b.take(inputB, 0);
     alignas(64) float result[M * M];
     if (usual && product.addUsual(place, c, result))
       __builtin_memcpy(c, result, sizeof(result));

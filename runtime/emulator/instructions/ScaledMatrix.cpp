@@ -85,6 +85,7 @@ template <unsigned M, unsigned K> struct Scales {
   uint32_t code[count];
   /// Whether all scaled values and the products of two are within the normal range of f32.
   bool areModerate = true;
+  bool areOne = false, haveNaN = false;
 
   WAVETILE_INLINE Scales(const Wave &wave, const Record *record, Operand operand,
                          unsigned operandNumber) {
@@ -99,6 +100,8 @@ template <unsigned M, unsigned K> struct Scales {
       low = byte < low ? byte : low;
       high = byte > high ? byte : high;
     }
+    areOne = (low == 127) & (high == 127);
+    haveNaN = high == 255;
     // The formats' own exponents are between -17 and 15.
     areModerate = low >= 127 - 44 && high <= 127 + 44;
   }
@@ -113,7 +116,7 @@ template <unsigned M, unsigned K> struct Scales {
   WAVETILE_INLINE void split(int16_t *exponents, float *values) const {
     for (unsigned i = 0; i < count; ++i)
       exponents[i] = static_cast<int16_t>(code[i] == 255 ? 0 : static_cast<int32_t>(code[i]) - 127);
-    for (unsigned k = 0; k < K; ++k)
+    for (unsigned k = 0; k < K && haveNaN; ++k)
       for (unsigned m = 0; m < M; ++m)
         if (code[k / scaledDepth * M + m] == 255)
           values[k * M + m] = floatOf(FloatTraits<float>::defaultNaN);
@@ -161,8 +164,10 @@ template <unsigned M, unsigned K> const Record *multiplyScaled(Wave &wave, const
     inputA.scales = exponentsA, inputB.scales = exponentsB;
     addAsHardware<M, K, 1, smallGroup>(inputA, inputB, wave, c, d);
   } else if (scalesA.areModerate & scalesB.areModerate) {
-    scalesA.apply(a.value, a.value);
-    scalesB.apply(b.value, b.value);
+    if (!scalesA.areOne)
+      scalesA.apply(a.value, a.value);
+    if (!scalesB.areOne)
+      scalesB.apply(b.value, b.value);
     addProducts<M, K, 1>(a.value, b.value, wave, c, d);
   } else {
     Result<M, 1, float> sums;

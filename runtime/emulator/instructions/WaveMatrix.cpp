@@ -153,36 +153,48 @@ template <Family family, unsigned waveSize, typename Format> struct Results {
   static constexpr bool isWhole = Format::bits == 32;
   static constexpr bool isPacked = !isWhole && family == Family::Gfx12;
 
-  template <typename Body> WAVETILE_INLINE static void forEach(uint32_t modifiers, Body body) {
+  /// Runs \p body for each group's elements of one index, which are the columns of a row: where the
+  /// row begins in a matrix, where the first lane's register is, and the bit there.
+  template <typename Body> WAVETILE_INLINE static void forRows(uint32_t modifiers, Body body) {
     unsigned half = modifiers & modifier::high(2) ? 16 : 0;
     for (unsigned i = 0; i < ofLane; ++i)
-      for (unsigned lane = 0; lane < waveSize; ++lane) {
-        unsigned position = resultRow(family, waveSize, lane / side, i) * side + lane % side;
-        unsigned word = (isPacked ? i / 2 : i) * waveSize + lane;
-        body(position, word, isWhole ? 0 : isPacked ? i % 2 * 16 : half);
-      }
+      for (unsigned group = 0; group < waveSize / side; ++group)
+        body(resultRow(family, waveSize, group, i) * side,
+             (isPacked ? i / 2 : i) * waveSize + group * side,
+             isWhole    ? 0
+             : isPacked ? i % 2 * 16
+                        : half);
   }
   WAVETILE_INLINE static void read(float *sums, Wave &wave, const Record *record, Operand c) {
     const uint32_t *row = wave.row(c);
     bool isConstant = c.kind() == OperandKind::Constant;
-    bool negate = record->modifiers & modifier::negate(2);
-    bool absolute = record->modifiers & modifier::negateHigh(2);
-    forEach(record->modifiers, [&](unsigned position, unsigned word, unsigned shift) {
-      uint32_t raw = isConstant ? row[0] : row[word] >> shift;
-      float value = Format::value(isWhole ? raw : raw & 0xffff);
-      value = absolute ? __builtin_fabsf(value) : value;
-      sums[position] = negate ? -value : value;
+    // As bits, for a sign is all that changes.
+    uint32_t kept = record->modifiers & modifier::negateHigh(2) ? 0x7fffffff : 0xffffffff;
+    uint32_t flipped = record->modifiers & modifier::negate(2) ? 0x80000000 : 0;
+    forRows(record->modifiers, [&](unsigned position, unsigned word, unsigned shift) {
+      const uint32_t *from = row + (isConstant ? 0 : word);
+      shift = isConstant ? 0 : shift;
+#pragma clang loop vectorize(enable) unroll(disable)
+      for (unsigned lane = 0; lane < side; ++lane) {
+        uint32_t raw = from[lane] >> shift;
+        uint32_t bits = bitsOf(Format::value(isWhole ? raw : raw & 0xffff));
+        sums[position + lane] = floatOf((bits & kept) ^ flipped);
+      }
     });
   }
   WAVETILE_INLINE static void write(const float *sums, Wave &wave, const Record *record) {
     uint32_t *row = wave.row(record->destination);
-    forEach(record->modifiers, [&](unsigned position, unsigned word, unsigned shift) {
-      float value = canonical(sums[position]);
-      if constexpr (isWhole) {
-        row[word] = bitsOf(value);
-      } else {
-        uint32_t bits = std::is_same_v<Format, Float16> ? halfFrom(value) : bfloat16From(value);
-        row[word] = (row[word] & ~(0xffffu << shift)) | bits << shift;
+    forRows(record->modifiers, [&](unsigned position, unsigned word, unsigned shift) {
+#pragma clang loop vectorize(enable) unroll(disable)
+      for (unsigned lane = 0; lane < side; ++lane) {
+        float value = canonical(sums[position + lane]);
+        uint32_t &to = row[word + lane];
+        if constexpr (isWhole) {
+          to = bitsOf(value);
+        } else {
+          uint32_t bits = std::is_same_v<Format, Float16> ? halfFrom(value) : bfloat16From(value);
+          to = (to & ~(0xffffu << shift)) | bits << shift;
+        }
       }
     });
   }
@@ -236,16 +248,18 @@ WAVETILE_INLINE void multiplyIntegers(Wave &wave, const Record *record) {
   bool isConstant = c.kind() == OperandKind::Constant;
   bool clamp = record->modifiers & modifier::clamp;
   using Sums = Results<family, waveSize, Float32>;
-  Sums::forEach(0, [&](unsigned position, unsigned word, unsigned) {
-    int64_t sum = static_cast<int32_t>(rowC[isConstant ? 0 : word]);
-    sum += products[position];
-    if (clamp)
-      sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
-    products[position] = static_cast<int32_t>(sum);
+  Sums::forRows(0, [&](unsigned position, unsigned word, unsigned) {
+    for (unsigned lane = 0; lane < side; ++lane) {
+      int64_t sum = static_cast<int32_t>(rowC[(isConstant ? 0 : word) + lane]);
+      sum += products[position + lane];
+      if (clamp)
+        sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+      products[position + lane] = static_cast<int32_t>(sum);
+    }
   });
   uint32_t *rowD = wave.row(record->destination);
-  Sums::forEach(0, [&](unsigned position, unsigned word, unsigned) {
-    rowD[word] = static_cast<uint32_t>(products[position]);
+  Sums::forRows(0, [&](unsigned position, unsigned word, unsigned) {
+    __builtin_memcpy(rowD + word, products + position, side * sizeof(uint32_t));
   });
 }
 
