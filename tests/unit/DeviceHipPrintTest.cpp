@@ -47,7 +47,24 @@ kernel void lanes(int n) {
   if (i < n)
     printf("lane %d\n", i);
 }
-kernel void nothing() { printf("nothing\n"); }
+// Spoils everything in the buffer of hostcall that the host might rely on, then calls the host.
+kernel void spoil(uint service, ulong descriptor) {
+  global ulong *buffer =
+      (global ulong *)((constant const ulong *)__builtin_amdgcn_implicitarg_ptr())[10];
+  global ulong *header = (global ulong *)buffer[0], *payload = (global ulong *)buffer[1];
+  ulong packets = buffer[5] + 1;
+  for (int i = 0; i < 64 * 8; ++i)
+    payload[i] = descriptor;
+  header[0] = packets; // After packet 0 comes packet 0.
+  header[1] = ~0ul;
+  header[2] = 1ul << 32 | service;
+  buffer[0] = 24;
+  buffer[1] = 8;
+  buffer[2] = 0;
+  buffer[4] = packets;
+  buffer[5] = ~0ul;
+  __builtin_amdgcn_s_sendmsg(1, 0);
+}
 )";
 
 namespace {
@@ -101,6 +118,27 @@ TEST_P(DeviceHipPrint, EveryLanePrints) {
   for (int i = 0; i < 61; ++i)
     EXPECT_NE(all.find("lane " + std::to_string(i) + "\n"), std::string::npos) << i;
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 61);
+}
+
+TEST_P(DeviceHipPrint, SpoiltHostcallsAreReports) {
+  hipFunction_t spoil = module->function("spoil");
+  struct Case {
+    unsigned service;
+    unsigned long descriptor;
+    const char *reason;
+  };
+  const Case cases[] = {
+      {2, 0, "a message to the host that it did not begin"},
+      {2, ~0ul, "circle"},
+      {2, 1, "circle"},
+      {1, 0, "a call of a host function"},
+      {77, 0, "service 77"},
+  };
+  for (const Case &c : cases) {
+    EXPECT_EQ(launch(spoil, {1, 1, 1}, {1, 1, 1}, 0, c.service, c.descriptor),
+              hipErrorLaunchFailure);
+    EXPECT_NE(lastReport().find(c.reason), std::string::npos) << lastReport();
+  }
 }
 
 TEST_P(DeviceHipPrint, WhatDoesNotFitIsLost) {

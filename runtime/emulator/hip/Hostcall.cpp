@@ -78,36 +78,51 @@ std::unique_ptr<HostcallBuffer> HostcallBuffer::create(MemoryMap &map, uint64_t 
 }
 
 HostcallBuffer::HostcallBuffer(std::unique_ptr<SharedMemory> given, uint64_t packets)
-    : memory(std::move(given)), layout(reinterpret_cast<Layout *>(memory->data())) {
-  // Headers last: payloads keep their alignment.
-  layout->payloads = reinterpret_cast<Payload *>(memory->data() + sizeof(Layout));
-  layout->headers = reinterpret_cast<Header *>(layout->payloads + packets);
-  layout->indexMask = packets - 1;
-  layout->doorbell = &layout->signal;
-  layout->signal.mailbox = &layout->mailbox;
-  layout->signal.eventId = 1;
+    : memory(std::move(given)), packets(packets) {
+  auto &layout = *reinterpret_cast<Layout *>(memory->data());
+  layout.payloads = reinterpret_cast<Payload *>(payload(0, 0));
+  layout.headers = &header(0);
+  layout.indexMask = packets - 1;
+  layout.doorbell = &layout.signal;
+  layout.signal.mailbox = &layout.mailbox;
+  layout.signal.eventId = 1;
   // Packet 0 is told from "none" by a use counted in advance.
   uint64_t next = 0;
   for (uint64_t i = 0; i < packets; ++i) {
-    layout->headers[i].next = next;
+    header(i).next = next;
     next = i == 0 ? packets : i;
   }
-  layout->freeStack = next;
+  layout.freeStack = next;
+}
+
+/// Payloads first: they keep their alignment.
+uint64_t *HostcallBuffer::payload(uint64_t packet, unsigned lane) const {
+  auto *payloads = reinterpret_cast<Payload *>(memory->data() + sizeof(Layout));
+  return payloads[packet & (packets - 1)][lane];
+}
+
+HostcallBuffer::Header &HostcallBuffer::header(uint64_t packet) const {
+  auto *headers =
+      reinterpret_cast<Header *>(memory->data() + sizeof(Layout) + packets * sizeof(Payload));
+  return headers[packet & (packets - 1)];
 }
 
 const char *HostcallBuffer::serve() {
   std::lock_guard lock(mutex);
-  uint64_t packet = std::atomic_ref(layout->readyStack).exchange(0, std::memory_order_acquire);
-  while (packet != 0) {
-    uint64_t index = packet & layout->indexMask;
-    Header &header = layout->headers[index];
-    packet = header.next;
-    for (uint64_t lanes = header.activeLanes; lanes != 0; lanes &= lanes - 1) {
-      uint64_t *words = layout->payloads[index][countr_zero(lanes)];
-      if (!answer(header.service, MutableArrayRef(words, wordsPerLane)))
-        return refusal.c_str();
+  auto &layout = *reinterpret_cast<Layout *>(memory->data());
+  uint64_t packet = std::atomic_ref(layout.readyStack).exchange(0, std::memory_order_acquire);
+  for (uint64_t served = 0; packet != 0; ++served) {
+    if (served == packets) {
+      refusal = "the kernel has made a circle of its calls to the host";
+      return refusal.c_str();
     }
-    std::atomic_ref(header.control).fetch_and(~uint32_t(1), std::memory_order_release);
+    Header &request = header(packet);
+    for (uint64_t lanes = request.activeLanes; lanes != 0; lanes &= lanes - 1)
+      if (!answer(request.service,
+                  MutableArrayRef(payload(packet, countr_zero(lanes)), wordsPerLane)))
+        return refusal.c_str();
+    packet = request.next;
+    std::atomic_ref(request.control).fetch_and(~uint32_t(1), std::memory_order_release);
   }
   return nullptr;
 }
@@ -155,9 +170,15 @@ bool HostcallBuffer::appendToMessage(MutableArrayRef<uint64_t> payload) {
   constexpr unsigned lengthShift = 5, lengthMask = 7, numberShift = 8;
   /// More than any program prints at once.
   constexpr size_t maxMessageWords = size_t(1) << 17;
+  /// More than one for each lane of any GPU.
+  constexpr size_t maxMessages = size_t(1) << 21;
   uint64_t descriptor = payload[0];
   uint64_t number = descriptor >> numberShift;
   if (descriptor & begin) {
+    if (messages.size() == maxMessages) {
+      refusal = "the kernel begins more messages to the host than it ends";
+      return false;
+    }
     number = nextMessage++;
     messages[number];
   }

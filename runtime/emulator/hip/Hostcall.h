@@ -11,6 +11,8 @@
 // host has answered in it. printf, fprintf(stderr) and with it assert are
 // answered; other services are refused by name.
 //
+// Promises: whatever a kernel does to the buffer, the host stays inside of it.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WAVETILE_RUNTIME_EMULATOR_HIP_HOSTCALL_H
@@ -50,8 +52,12 @@ private:
   bool answer(uint32_t service, llvm::MutableArrayRef<uint64_t> payload);
   bool appendToMessage(llvm::MutableArrayRef<uint64_t> payload);
 
+  uint64_t *payload(uint64_t packet, unsigned lane) const;
+  Header &header(uint64_t packet) const;
+
   std::unique_ptr<SharedMemory> memory;
-  Layout *layout;
+  /// The kernel may write to what is in the buffer: the host reads its own numbers.
+  const uint64_t packets;
   std::mutex mutex;
   /// Messages that have begun and not ended, by their number.
   std::unordered_map<uint64_t, std::vector<uint64_t>> messages;
