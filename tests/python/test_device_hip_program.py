@@ -12,7 +12,7 @@ import triton.backends.amd
 from wavetile.device import library_path
 
 CLANG = "/usr/lib/llvm-22/bin/clang++"
-SOURCE = Path(__file__).parent / "hip_program" / "program.hip"
+FOLDER = Path(__file__).parent / "hip_program"
 # AMD's device libraries, from Triton's package: printf calls the host through them.
 DEVICE_LIBRARIES = Path(triton.backends.amd.__file__).parent / "lib"
 TARGETS = ("gfx942", "gfx950", "gfx1150")
@@ -35,7 +35,17 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     output = tmp_path_factory.mktemp("hip") / "program"
     subprocess.run(
         [
-            *(CLANG, "-x", "hip", str(SOURCE), "-O2", "-std=c++20", "-nogpuinc", "-o", str(output)),
+            *(
+                CLANG,
+                "-x",
+                "hip",
+                str(FOLDER / "program.hip"),
+                "-O2",
+                "-std=c++20",
+                "-nogpuinc",
+                "-o",
+                str(output),
+            ),
             *(f"--offload-arch={target}" for target in TARGETS),
             *OPTIONS[request.param],
             "--hip-device-lib=ockl.bc",
@@ -116,3 +126,44 @@ def test_other_services_of_the_host_are_refused_by_name(program: Path, target: s
     assert output == "error hipErrorLaunchFailure\n"
     assert "the kernel asks the host for device memory (malloc or free in a kernel)" in report
     assert [launch["result"] for launch in launches] == ["hipErrorLaunchFailure"]
+
+
+# What AMD's compiler driver links in to tell the device libraries the GPU: its number, its wave.
+CONTROL = """\
+__attribute__((visibility("hidden"))) constant const int __oclc_ABI_version = 600;
+__attribute__((visibility("hidden"))) constant const int __oclc_ISA_version = {isa};
+__attribute__((visibility("hidden"))) constant const bool __oclc_wavefrontsize64 = {wave64};
+"""
+ISA = {"gfx942": 9402, "gfx950": 9500, "gfx1150": 11500}
+
+
+def test_workgroups_of_a_grid_wait_for_each_other(target: str, tmp_path: Path) -> None:
+    """By the barrier of AMD's device libraries."""
+    wave64 = "true" if target.startswith("gfx9") else "false"
+    (tmp_path / "control.cl").write_text(CONTROL.format(isa=ISA[target], wave64=wave64))
+    clang = CLANG.removesuffix("++")
+    subprocess.run(
+        [
+            *(clang, "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-x", "cl", "-nogpulib"),
+            *("-emit-llvm", "-c", str(tmp_path / "control.cl"), "-o", str(tmp_path / "control.bc")),
+        ],
+        check=True,
+    )
+    (tmp_path / "ockl.bc").symlink_to(DEVICE_LIBRARIES / "ockl.bc")
+    program = tmp_path / "grid"
+    subprocess.run(
+        [
+            *(CLANG, "-x", "hip", str(FOLDER / "grid.hip"), "-O2", "-std=c++20", "-nogpuinc"),
+            *(f"--offload-arch={target}", "-o", str(program)),
+            *("--hip-device-lib=ockl.bc", "--hip-device-lib=control.bc"),
+            f"--hip-device-lib-path={tmp_path}",
+            *(f"-L{library_path().parent}", f"-l:{library_path().name}"),
+            f"-Wl,-rpath,{library_path().parent}",
+        ],
+        check=True,
+    )
+    output, report, launches = run(program, "", target, asynchronous=False)
+    assert output == "hipErrorCooperativeLaunchTooLarge\n"
+    assert "100000 workgroups are to wait for each other" in report
+    assert [launch["kernel"] for launch in launches] == ["_Z13countTogetherPiS_i"]
+    assert [launch["workgroups"] for launch in launches] == [29]

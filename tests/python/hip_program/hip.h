@@ -45,8 +45,8 @@ hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t bytes = 0,
 hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *bytes, hipStream_t *stream);
 hipError_t hipLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                            size_t bytes, hipStream_t stream);
-hipError_t hipLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
-                                      void **arguments, unsigned bytes, hipStream_t stream);
+hipError_t hipLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                                      unsigned bytes, hipStream_t stream);
 hipError_t hipMalloc(void **pointer, size_t bytes);
 hipError_t hipMallocAsync(void **pointer, size_t bytes, hipStream_t stream);
 hipError_t hipFree(void *pointer);
