@@ -73,8 +73,8 @@ inline void *const hipLaunchParameterEnd = reinterpret_cast<void *>(3);
   X(streamSynchronize, HipError(HipStream), "hipStreamSynchronize")                                \
   X(deviceSynchronize, HipError(), "hipDeviceSynchronize")
 
-/// Null where the library has no such function: the first is not in the software device, which
-/// captures no graphs, the others are only there.
+/// Null where the library has no such function: the first came with HIP 4.3, the others are the
+/// software device's own.
 #define WAVETILE_OPTIONAL_HIP_FUNCTIONS(X)                                                         \
   X(streamIsCapturing, HipError(HipStream, int *), "hipStreamIsCapturing")                         \
   X(lastReport, const char *(), "wavetileDeviceLastReport")                                        \
