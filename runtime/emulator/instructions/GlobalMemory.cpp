@@ -143,71 +143,59 @@ template <typename Op, typename T> const Record *atomic(Wave &wave, const Record
   bool returns = record->modifiers & modifier::returnsValue;
   if (!laneAddresses(wave, record, atomicForm(sizeof(T), returns), lanes))
     return nullptr;
+  atomics::PlainHostFloat plain(wave);
   const unsigned stride = wave.waveSize;
   const uint32_t *data = wave.row(record->sources[1]);
   uint32_t *result = returns ? wave.row(record->destination) : nullptr;
   forActive(lanes.active, [&](unsigned lane) {
-    T value = data[lane];
-    if constexpr (sizeof(T) == 8)
-      value |= static_cast<uint64_t>(data[stride + lane]) << 32;
-    T old = atomics::update<Op>(reinterpret_cast<T *>(lanes.address[lane]), value);
-    if (!returns)
-      return;
-    result[lane] = static_cast<uint32_t>(old);
-    if constexpr (sizeof(T) == 8)
-      result[stride + lane] = static_cast<uint32_t>(old >> 32);
+    T old = atomics::update<Op>(reinterpret_cast<T *>(lanes.address[lane]),
+                                wordOf<T>(data, lane, stride));
+    if (returns)
+      setWord<T>(result, lane, stride, old);
   });
   countBytes(wave, lanes, sizeof(T), true);
   return record + 1;
 }
 
-template <typename T> const Record *atomicCompareAndSwap(Wave &wave, const Record *record) {
+template <typename Op, typename T>
+const Record *atomicCompareAndSwap(Wave &wave, const Record *record) {
   LaneAddresses lanes;
   bool returns = record->modifiers & modifier::returnsValue;
   if (!laneAddresses(wave, record, compareAndSwapForm(sizeof(T), returns), lanes))
     return nullptr;
+  atomics::PlainHostFloat plain(wave);
+  constexpr unsigned registers = sizeof(T) / 4;
   const unsigned stride = wave.waveSize;
   const uint32_t *data = wave.row(record->sources[1]);
   uint32_t *result = returns ? wave.row(record->destination) : nullptr;
   forActive(lanes.active, [&](unsigned lane) {
-    T value, expected;
-    if constexpr (sizeof(T) == 8) {
-      value = data[lane] | static_cast<uint64_t>(data[stride + lane]) << 32;
-      expected = data[2 * stride + lane] | static_cast<uint64_t>(data[3 * stride + lane]) << 32;
-    } else {
-      value = data[lane], expected = data[stride + lane];
-    }
-    T old = atomics::compareAndSwap<atomics::CompareBits>(
-        reinterpret_cast<T *>(lanes.address[lane]), value, expected);
-    if (!returns)
-      return;
-    result[lane] = static_cast<uint32_t>(old);
-    if constexpr (sizeof(T) == 8)
-      result[stride + lane] = static_cast<uint32_t>(old >> 32);
+    T value = wordOf<T>(data, lane, stride);
+    T comparison = wordOf<T>(data + registers * stride, lane, stride);
+    T old =
+        atomics::compareAndSwap<Op>(reinterpret_cast<T *>(lanes.address[lane]), value, comparison);
+    if (returns)
+      setWord<T>(result, lane, stride, old);
   });
   countBytes(wave, lanes, sizeof(T), true);
   return record + 1;
 }
 
-/// Loads to LDS: lane l's bytes go to M0 + instruction offset + bytes * l.
 template <unsigned bytes, Narrow narrow> const Record *loadToLds(Wave &wave, const Record *record) {
-  constexpr uint32_t step = bytes < 4 ? 4 : bytes;
+  const LdsTarget target(wave, record, bytes);
   LaneAddresses lanes;
-  if (!toLdsInBounds(wave, record, step) ||
+  if (!toLdsInBounds(wave, record, target) ||
       !laneAddresses(wave, record, toLdsForm(bytes, narrow), lanes))
     return nullptr;
-  uint32_t base = wave.scalars[scalar::M0] + record->immediate;
   uint8_t *lds = wave.workgroup->lds;
-  for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
-    unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
-    uint64_t offset = uint64_t(base) + step * lane;
+  forActive(lanes.active, [&](unsigned lane) {
     if constexpr (bytes < 4) {
       uint32_t value = loadNarrowValue<narrow>(lanes.address[lane]);
-      __builtin_memcpy(lds + offset, &value, 4);
+      __builtin_memcpy(lds + target.offset(lane), &value, 4);
     } else {
-      __builtin_memcpy(lds + offset, reinterpret_cast<const void *>(lanes.address[lane]), bytes);
+      __builtin_memcpy(lds + target.offset(lane),
+                       reinterpret_cast<const void *>(lanes.address[lane]), bytes);
     }
-  }
+  });
   countBytes(wave, lanes, bytes, false);
   return record + 1;
 }
@@ -286,10 +274,10 @@ constexpr Instruction table[] = {
     ATOMIC("pk_add_bf16", "pk_add_bf16", AddPackedBFloat16, uint32_t),
     memory("global_atomic_cmpswap flat_atomic_cmpswap global_atomic_cmpswap_b32 "
            "flat_atomic_cmpswap_b32",
-           Shape::Flat, atomicClass, atomicCompareAndSwap<uint32_t>),
+           Shape::Flat, atomicClass, atomicCompareAndSwap<atomics::CompareBits, uint32_t>),
     memory("global_atomic_cmpswap_x2 flat_atomic_cmpswap_x2 global_atomic_cmpswap_b64 "
            "flat_atomic_cmpswap_b64",
-           Shape::Flat, atomicClass, atomicCompareAndSwap<uint64_t>),
+           Shape::Flat, atomicClass, atomicCompareAndSwap<atomics::CompareBits, uint64_t>),
 
     memory("global_load_lds_dword", Shape::Flat, loadClass, loadToLds<4, Narrow::Whole>),
     memory("global_load_lds_dwordx3", Shape::Flat, loadClass, loadToLds<12, Narrow::Whole>),

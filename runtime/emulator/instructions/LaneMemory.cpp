@@ -44,14 +44,13 @@ bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, Acces
   return true;
 }
 
-bool toLdsInBounds(Wave &wave, const Record *record, uint32_t step) {
-  uint64_t base = uint64_t(wave.scalars[scalar::M0]) + record->immediate;
+bool toLdsInBounds(Wave &wave, const Record *record, const LdsTarget &target) {
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
-    uint64_t offset = base + uint64_t(step) * static_cast<unsigned>(lane);
-    if (offset + step <= wave.workgroup->ldsBytes)
+    uint64_t offset = target.offset(static_cast<unsigned>(lane));
+    if (offset + target.bytes <= wave.workgroup->ldsBytes)
       continue;
-    fail(wave, record, FaultKind::LdsOutOfBounds, lane, offset, step, true);
+    fail(wave, record, FaultKind::LdsOutOfBounds, lane, offset, target.bytes, true);
     return false;
   }
   return true;
@@ -112,8 +111,9 @@ bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, 
       access.allocation = &last;
   }
   if (form.kind == AccessKind::LoadToLds) {
-    access.ldsStep = form.bytes < 4 ? 4 : form.bytes;
-    access.ldsOffset = wave.scalars[scalar::M0] + record->immediate;
+    LdsTarget target(wave, record, form.bytes);
+    access.ldsStep = target.step;
+    access.ldsOffset = target.base;
   }
   return wave.observers->report(wave, access);
 }

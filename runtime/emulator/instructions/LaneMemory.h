@@ -83,21 +83,18 @@ WAVETILE_INLINE bool accessible(Wave &wave, const Record *record, LaneAddresses 
   if (lanes.active == 0)
     return true;
   uint64_t low = ~uint64_t(0), high = 0;
-  const uint32_t *active = wave.activeRow();
-  if (lanes.active == wave.exec()) {
-    for (unsigned lane = 0; lane < wave.waveSize; ++lane) {
-      uint64_t on = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(active[lane])));
-      uint64_t whenOn = lanes.address[lane] | ~on;
-      low = whenOn < low ? whenOn : low;
-      uint64_t elseZero = lanes.address[lane] & on;
-      high = elseZero > high ? elseZero : high;
-    }
-  } else {
-    for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
-      uint64_t address = lanes.address[__builtin_ctzll(mask)];
-      low = address < low ? address : low;
-      high = address > high ? address : high;
-    }
+  alignas(64) uint32_t some[maximumWaveSize];
+  const uint32_t *active = some;
+  if (__builtin_expect(lanes.active == wave.exec(), 1))
+    active = wave.activeRow();
+  else
+    Wave::expandMask(lanes.active, some);
+  for (unsigned lane = 0; lane < wave.waveSize; ++lane) {
+    uint64_t on = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(active[lane])));
+    uint64_t whenOn = lanes.address[lane] | ~on;
+    low = whenOn < low ? whenOn : low;
+    uint64_t elseZero = lanes.address[lane] & on;
+    high = elseZero > high ? elseZero : high;
   }
   uint64_t total = high - low + bytes;
   return wave.workgroup->memory->containsAll(record, low, total, isStore) ||
@@ -123,8 +120,19 @@ bool reportScalar(Wave &wave, const Record *record, uint64_t address, uint32_t b
 /// to LDS need. If not, the wave has its fault.
 bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form);
 
+/// Loads to LDS: lane l writes `bytes`, at least a dword, at `base + step * l`. M0 has 18 bits.
+struct LdsTarget {
+  uint32_t base, step, bytes;
+  WAVETILE_INLINE LdsTarget(const Wave &wave, const Record *record, uint32_t loaded)
+      : base((wave.scalars[scalar::M0] & 0x3ffff) + record->immediate),
+        step(loaded <= 4    ? 4
+             : loaded == 12 ? 16
+                            : loaded),
+        bytes(loaded < 4 ? 4 : loaded) {}
+  WAVETILE_INLINE uint32_t offset(unsigned lane) const { return base + step * lane; }
+};
 /// Whether all active lanes of a load to LDS write inside LDS. If not, the wave has its fault.
-bool toLdsInBounds(Wave &wave, const Record *record, uint32_t step);
+bool toLdsInBounds(Wave &wave, const Record *record, const LdsTarget &target);
 
 WAVETILE_INLINE void countBytes(const Wave &wave, const LaneAddresses &lanes, uint32_t bytes,
                                 bool isStore) {
@@ -144,6 +152,21 @@ template <typename T> WAVETILE_INLINE T loadFrom(uint64_t address) {
 }
 template <typename T> WAVETILE_INLINE void storeTo(uint64_t address, T value) {
   __builtin_memcpy(reinterpret_cast<void *>(address), &value, sizeof(T));
+}
+
+/// A lane's 32- or 64-bit word in register rows.
+template <typename T>
+WAVETILE_INLINE T wordOf(const uint32_t *row, unsigned lane, unsigned stride) {
+  T value = row[lane];
+  if constexpr (sizeof(T) == 8)
+    value |= static_cast<uint64_t>(row[stride + lane]) << 32;
+  return value;
+}
+template <typename T>
+WAVETILE_INLINE void setWord(uint32_t *row, unsigned lane, unsigned stride, T value) {
+  row[lane] = static_cast<uint32_t>(value);
+  if constexpr (sizeof(T) == 8)
+    row[stride + lane] = static_cast<uint32_t>(value >> 32);
 }
 
 /// If the lanes' addresses follow one another in steps of \p bytes.

@@ -17,21 +17,6 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-/// A lane's 32- or 64-bit word in register rows.
-template <typename T>
-WAVETILE_INLINE T wordOf(const uint32_t *row, unsigned lane, unsigned stride) {
-  T value = row[lane];
-  if constexpr (sizeof(T) == 8)
-    value |= static_cast<uint64_t>(row[stride + lane]) << 32;
-  return value;
-}
-template <typename T>
-WAVETILE_INLINE void setWord(uint32_t *row, unsigned lane, unsigned stride, T value) {
-  row[lane] = static_cast<uint32_t>(value);
-  if constexpr (sizeof(T) == 8)
-    row[stride + lane] = static_cast<uint32_t>(value >> 32);
-}
-
 /// Replaces each active lane's word at its address plus \p offset by what \p change makes of the
 /// old one, which goes to \p result if there is one.
 template <typename T, typename Change>
