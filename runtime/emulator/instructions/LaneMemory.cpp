@@ -74,7 +74,7 @@ static MemoryAccess accessOf(const Record *record, AccessForm form) {
   access.scope = scopeOf(record);
   access.placement = form.placement;
   access.bytes = form.bytes;
-  access.registers = static_cast<uint8_t>((form.bytes + 3) / 4);
+  access.registers = form.registers ? form.registers : static_cast<uint8_t>((form.bytes + 3) / 4);
   access.elementBits = form.elementBits;
   if (form.kind == AccessKind::Load)
     access.data = record->destination;
@@ -111,7 +111,8 @@ bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, 
       access.allocation = &last;
   }
   if (form.kind == AccessKind::LoadToLds) {
-    LdsTarget target(wave, record, form.bytes);
+    bool isConverted = form.placement == DataPlacement::Converted;
+    LdsTarget target(wave, record, isConverted ? 4 : form.bytes);
     access.ldsStep = target.step;
     access.ldsOffset = target.base;
   }

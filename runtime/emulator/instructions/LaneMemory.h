@@ -42,6 +42,7 @@ struct AccessForm {
   uint8_t comparison = 0;
 
   uint8_t elementBits = 0; ///< Of transposing loads.
+  uint8_t registers = 0;   ///< If they do not just hold the bytes.
 
   static constexpr uint8_t registersAfter = 255, noSource = 255;
 

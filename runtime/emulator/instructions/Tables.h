@@ -28,6 +28,7 @@ InstructionRows ldsMemory();
 InstructionRows ldsAtomics();
 InstructionRows globalMemory();
 InstructionRows bufferMemory();
+InstructionRows typedBuffer();
 InstructionRows matrix();
 InstructionRows scaledMatrix();
 InstructionRows sparseMatrix();
