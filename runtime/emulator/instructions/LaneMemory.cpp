@@ -67,7 +67,7 @@ static Operand registersAfter(Operand operand, unsigned count) {
                                              : Operand(operand.kind(), operand.index() + count);
 }
 
-static MemoryAccess accessOf(const Record *record, AccessForm form) {
+static MemoryAccess accessOf(const Wave &wave, const Record *record, AccessForm form) {
   MemoryAccess access;
   access.record = record;
   access.kind = form.kind;
@@ -82,6 +82,17 @@ static MemoryAccess accessOf(const Record *record, AccessForm form) {
     access.data = record->sources[form.source];
   if (form.kind == AccessKind::AtomicReturning)
     access.result = record->destination;
+  if (form.kind == AccessKind::LoadToLds) {
+    bool isConverted = form.placement == DataPlacement::Converted;
+    LdsTarget target(wave, record, isConverted ? 4 : form.bytes);
+    access.ldsStep = target.step;
+    access.ldsOffset = target.base;
+  }
+  // Exchanges of two words have their data in two operands, and one result.
+  if (form.kind == AccessKind::AtomicReturning)
+    access.result = registersAfter(access.result, form.part);
+  else
+    access.data = registersAfter(access.data, form.part);
   if (form.comparison == AccessForm::registersAfter)
     access.comparison = registersAfter(access.data, access.registers);
   else if (form.comparison != 0)
@@ -90,7 +101,7 @@ static MemoryAccess accessOf(const Record *record, AccessForm form) {
 }
 
 bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form) {
-  MemoryAccess access = accessOf(record, form);
+  MemoryAccess access = accessOf(wave, record, form);
   access.active = lanes.active;
   access.partial = lanes.partial;
   access.zeroed = form.isStore() && form.kind != AccessKind::AtomicReturning ? 0 : lanes.outside;
@@ -110,33 +121,22 @@ bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, 
     if (last.contains(low, high - low + 1))
       access.allocation = &last;
   }
-  if (form.kind == AccessKind::LoadToLds) {
-    bool isConverted = form.placement == DataPlacement::Converted;
-    LdsTarget target(wave, record, isConverted ? 4 : form.bytes);
-    access.ldsStep = target.step;
-    access.ldsOffset = target.base;
-  }
   return wave.observers->report(wave, access);
 }
 
 bool reportOffsets(Wave &wave, const Record *record, AccessSpace space, const uint32_t *offsets,
-                   uint32_t offset, uint64_t active, AccessForm form, unsigned part) {
-  MemoryAccess access = accessOf(record, form);
+                   uint32_t offset, uint64_t active, AccessForm form) {
+  MemoryAccess access = accessOf(wave, record, form);
   access.space = space;
   access.active = active;
   access.offsets = offsets;
   access.offset = offset;
-  // The second part of a two-address form: loads and exchanges have one destination.
-  if (form.kind == AccessKind::Load)
-    access.data = registersAfter(access.data, part);
-  else
-    access.result = registersAfter(access.result, part);
   return wave.observers->report(wave, access);
 }
 
 bool reportScalar(Wave &wave, const Record *record, uint64_t address, uint32_t bytes,
                   DataPlacement placement, uint32_t inRange) {
-  MemoryAccess access = accessOf(record, {AccessKind::Load, placement, bytes});
+  MemoryAccess access = accessOf(wave, record, {AccessKind::Load, placement, bytes});
   uint8_t length = static_cast<uint8_t>(inRange);
   access.space = AccessSpace::Constant;
   access.addresses = &address;

@@ -17,6 +17,7 @@
 #include "runtime/emulator/GlobalMemory.h"
 #include "runtime/emulator/Instruction.h"
 #include "runtime/emulator/Machine.h"
+#include "runtime/emulator/TransposedLoads.h"
 #include "runtime/emulator/Wave.h"
 #include "runtime/emulator/instructions/LaneCopy.h"
 
@@ -43,12 +44,19 @@ struct AccessForm {
 
   uint8_t elementBits = 0; ///< Of transposing loads.
   uint8_t registers = 0;   ///< If they do not just hold the bytes.
+  /// Registers of the instruction's data, or of its result, before those of this access.
+  uint8_t part = 0;
 
   static constexpr uint8_t registersAfter = 255, noSource = 255;
 
   constexpr AccessForm ofSource(uint8_t index) const {
     AccessForm copy = *this;
     copy.source = index;
+    return copy;
+  }
+  constexpr AccessForm ofPart(unsigned first) const {
+    AccessForm copy = *this;
+    copy.part = static_cast<uint8_t>(first);
     return copy;
   }
   constexpr AccessForm comparedWith(uint8_t index) const {
@@ -110,9 +118,8 @@ WAVETILE_INLINE bool isObserved(const Wave &wave) {
 /// Reports accesses to global memory. False: the wave has its fault.
 bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form);
 /// Reports accesses of the lanes of \p active to LDS or scratch at `offsets[lane] + offset`.
-/// `part` counts the registers of the data before those that this report is about.
 bool reportOffsets(Wave &wave, const Record *record, AccessSpace space, const uint32_t *offsets,
-                   uint32_t offset, uint64_t active, AccessForm form, unsigned part = 0);
+                   uint32_t offset, uint64_t active, AccessForm form);
 /// Reports a load through the scalar cache into `record->destination`.
 bool reportScalar(Wave &wave, const Record *record, uint64_t address, uint32_t bytes,
                   DataPlacement placement, uint32_t inRange);
@@ -306,6 +313,32 @@ WAVETILE_INLINE void storeNarrow(const uint32_t *row, const LaneAddresses &lanes
       storeTo<uint16_t>(lanes.address[lane], static_cast<uint16_t>(value));
   });
 }
+
+/// What transposing loads have read, until it is given to the lanes that get it.
+class TransposeBuffer {
+public:
+  WAVETILE_INLINE void load(unsigned lane, uint64_t address, unsigned bytes) {
+    __builtin_memcpy(&loaded[lane], reinterpret_cast<const void *>(address), bytes);
+  }
+  template <bool isGlobal, unsigned bytes, unsigned bits>
+  WAVETILE_INLINE void give(const Wave &wave, uint32_t *row) const {
+    constexpr unsigned elements = bytes * 8 / bits;
+    constexpr Value mask = (Value(1) << bits) - 1;
+    forActive(wave.exec(), [&](unsigned lane) {
+      Value result = 0;
+      for (unsigned i = 0; i < elements; ++i) {
+        TransposedSource source = transposedSource(isGlobal, bytes, bits, lane, i);
+        result |= (loaded[source.lane] >> (bits * source.element) & mask) << (bits * i);
+      }
+      for (unsigned i = 0; i < bytes / 4; ++i)
+        row[i * wave.waveSize + lane] = static_cast<uint32_t>(result >> (32 * i));
+    });
+  }
+
+private:
+  using Value = unsigned __int128;
+  Value loaded[maximumWaveSize] = {};
+};
 
 /// A row of a memory table.
 constexpr Instruction memory(const char *names, Shape shape, InstructionClass instructionClass,

@@ -99,7 +99,7 @@ template <typename T, unsigned step> const Record *exchangeTwo(Wave &wave, const
   TwoOffsets offsets(record, sizeof(T) * step);
   AddressCopy addresses(wave, record->sources[0]);
   if (!accessLds(wave, record, addresses.row, offsets.first, form) ||
-      !accessLds(wave, record, addresses.row, offsets.second, form.ofSource(2), dwords))
+      !accessLds(wave, record, addresses.row, offsets.second, form.ofSource(2).ofPart(dwords)))
     return nullptr;
   const unsigned stride = wave.waveSize;
   // The result may lie over the data.
