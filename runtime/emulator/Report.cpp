@@ -82,7 +82,7 @@ static void line(raw_ostream &os, StringRef label, const Twine &text) {
 
 /// What the instruction does to memory.
 static StringRef accessVerb(const Fault &fault) {
-  if (StringRef(fault.instruction).contains("_atomic_"))
+  if (fault.isAtomic)
     return "atomic";
   return fault.isStore ? "store" : "load";
 }

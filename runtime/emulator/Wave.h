@@ -103,6 +103,7 @@ struct PendingFault {
   uint64_t address = 0;
   uint32_t bytes = 0;
   bool isStore = false;
+  bool isAtomic = false; ///< A read-modify-write operation; then it is a store too.
   const char *detail = "";
 };
 

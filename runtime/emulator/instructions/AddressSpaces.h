@@ -23,7 +23,7 @@ inline namespace WAVETILE_HOST_ISA {
 /// Checks and reports the addresses that \p lanes has for all active ones.
 WAVETILE_INLINE bool accessGlobal(Wave &wave, const Record *record, AccessForm form,
                                   LaneAddresses &lanes) {
-  return accessible(wave, record, lanes, form.bytes, form.isStore()) &&
+  return accessible(wave, record, lanes, form) &&
          (form.alignment == 1 || aligned(wave, record, lanes, form)) &&
          (!isObserved(wave) || reportGlobal(wave, record, lanes, form));
 }

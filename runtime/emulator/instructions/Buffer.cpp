@@ -171,14 +171,16 @@ bool bufferAddresses(Wave &wave, const Record *record, AccessForm form, RangeUni
       lanes.outside = cut;
     }
   }
-  if (!accessible(wave, record, lanes, bytes, form.isStore()))
+  if (!accessible(wave, record, lanes, form))
     return false;
   for (uint64_t mask = lanes.partial; mask != 0; mask &= mask - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
     LaneAddresses one;
     one.active = uint64_t(1) << lane;
     one.address[lane] = lanes.address[lane];
-    if (!eachLaneAccessible(wave, record, one, lanes.lengths[lane], form.isStore()))
+    AccessForm part = form;
+    part.bytes = lanes.lengths[lane];
+    if (!eachLaneAccessible(wave, record, one, part))
       return false;
   }
   return (form.alignment == 1 || aligned(wave, record, lanes, form)) &&

@@ -27,11 +27,10 @@ bool FlatSpace::addresses(Wave &wave, const Record *record, AccessForm form, Fla
     (isLds ? inLds : inScratch) |= bit;
     lanes.offsets[lane] = offset;
     uint32_t size = isLds ? wave.workgroup->ldsBytes : wave.scratchBytes;
-    if (offset > size || form.bytes > size - offset) {
-      fail(wave, record, isLds ? FaultKind::LdsOutOfBounds : FaultKind::ScratchOutOfBounds,
-           static_cast<int>(lane), offset, form.bytes, form.isStore());
-      return false;
-    }
+    if (offset > size || form.bytes > size - offset)
+      return failAccess(wave, record,
+                        isLds ? FaultKind::LdsOutOfBounds : FaultKind::ScratchOutOfBounds,
+                        static_cast<int>(lane), offset, form);
     if (isScratch && form.isAtomic() && form.bytes > 4) {
       fail(wave, record, FaultKind::Refused, static_cast<int>(lane), offset, form.bytes, true,
            "atomics of 64 bits do not reach scratch");
@@ -41,7 +40,7 @@ bool FlatSpace::addresses(Wave &wave, const Record *record, AccessForm form, Fla
                                                            : wave.scratchByte(lane, offset));
   }
   global.active &= ~(inLds | inScratch);
-  if (!accessible(wave, record, global, form.bytes, form.isStore()) ||
+  if (!accessible(wave, record, global, form) ||
       (form.alignment != 1 && !aligned(wave, record, lanes, form)))
     return false;
   if (!form.isAtomic()) {

@@ -10,24 +10,28 @@
 namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 
-bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, uint32_t bytes,
-                        bool isStore) {
+bool failAccess(Wave &wave, const Record *record, FaultKind kind, int32_t lane, uint64_t address,
+                AccessForm form) {
+  fail(wave, record, kind, lane, address, form.bytes, form.isStore());
+  wave.fault.isAtomic = form.isAtomic();
+  return false;
+}
+
+bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, AccessForm form) {
   GlobalMemory &memory = *wave.workgroup->memory;
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
     uint64_t address = lanes.address[lane];
-    Access access = memory.check(record, address, bytes, isStore);
-    if (access == Access::Allowed) {
-      uint64_t inside = memory.lastOf(record).end - address;
-      if (inside < bytes) {
-        lanes.overEnd |= uint64_t(1) << lane;
-        lanes.lengths[lane] = static_cast<uint8_t>(inside);
-      }
-      continue;
+    Access access = memory.check(record, address, form.bytes, form.isStore());
+    if (access != Access::Allowed)
+      return failAccess(wave, record,
+                        access == Access::ReadOnly ? FaultKind::ReadOnly : FaultKind::OutOfBounds,
+                        lane, address, form);
+    uint64_t inside = memory.lastOf(record).end - address;
+    if (inside < form.bytes) {
+      lanes.overEnd |= uint64_t(1) << lane;
+      lanes.lengths[lane] = static_cast<uint8_t>(inside);
     }
-    FaultKind kind = access == Access::ReadOnly ? FaultKind::ReadOnly : FaultKind::OutOfBounds;
-    fail(wave, record, kind, lane, address, bytes, isStore);
-    return false;
   }
   return true;
 }
@@ -35,11 +39,8 @@ bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, 
 bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form) {
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
-    if (lanes.address[lane] % form.alignment == 0)
-      continue;
-    fail(wave, record, FaultKind::Misaligned, lane, lanes.address[lane], form.bytes,
-         form.isStore());
-    return false;
+    if (lanes.address[lane] % form.alignment != 0)
+      return failAccess(wave, record, FaultKind::Misaligned, lane, lanes.address[lane], form);
   }
   return true;
 }

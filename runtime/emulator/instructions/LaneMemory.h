@@ -81,14 +81,17 @@ template <typename Body> WAVETILE_INLINE void forActive(uint64_t mask, Body body
     body(static_cast<unsigned>(__builtin_ctzll(mask)));
 }
 
+/// Stops the wave for what a lane would access. False, for callers to return.
+bool failAccess(Wave &wave, const Record *record, FaultKind kind, int32_t lane, uint64_t address,
+                AccessForm form);
+
 /// Checks the active lanes' accesses one by one; records the fault of the first bad one, and which
 /// loads run over the end of their allocation.
-bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, uint32_t bytes,
-                        bool isStore);
+bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, AccessForm form);
 
-/// Whether all active lanes may access `bytes` bytes. If not, the wave has its fault.
+/// Whether all active lanes may access their bytes. If not, the wave has its fault.
 WAVETILE_INLINE bool accessible(Wave &wave, const Record *record, LaneAddresses &lanes,
-                                uint32_t bytes, bool isStore) {
+                                AccessForm form) {
   if (lanes.active == 0)
     return true;
   uint64_t low = ~uint64_t(0), high = 0;
@@ -105,9 +108,9 @@ WAVETILE_INLINE bool accessible(Wave &wave, const Record *record, LaneAddresses 
     uint64_t elseZero = lanes.address[lane] & on;
     high = elseZero > high ? elseZero : high;
   }
-  uint64_t total = high - low + bytes;
-  return wave.workgroup->memory->containsAll(record, low, total, isStore) ||
-         eachLaneAccessible(wave, record, lanes, bytes, isStore);
+  uint64_t total = high - low + form.bytes;
+  return wave.workgroup->memory->containsAll(record, low, total, form.isStore()) ||
+         eachLaneAccessible(wave, record, lanes, form);
 }
 
 // --- Reports to the checks, see AccessObserver.h ---

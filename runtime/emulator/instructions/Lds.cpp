@@ -18,14 +18,10 @@ bool failInLds(Wave &wave, const Record *record, const uint32_t *addresses, uint
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
     uint64_t address = addresses[lane] + offset;
-    if (address + form.bytes > wave.workgroup->ldsBytes) {
-      fail(wave, record, FaultKind::LdsOutOfBounds, lane, address, form.bytes, form.isStore());
-      return false;
-    }
-    if (address & (form.alignment - 1)) {
-      fail(wave, record, FaultKind::Misaligned, lane, address, form.bytes, form.isStore());
-      return false;
-    }
+    if (address + form.bytes > wave.workgroup->ldsBytes)
+      return failAccess(wave, record, FaultKind::LdsOutOfBounds, lane, address, form);
+    if (address & (form.alignment - 1))
+      return failAccess(wave, record, FaultKind::Misaligned, lane, address, form);
   }
   return true;
 }
