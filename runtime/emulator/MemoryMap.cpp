@@ -34,8 +34,9 @@ static uint64_t distance(uint64_t begin, uint64_t end, uint64_t address) {
 }
 
 std::optional<Allocation> MemoryMap::find(uint64_t address) const {
-  // The gap between better known ranges around `address`: all that a mapping may answer for.
+  // The gap between better known ranges around `address`: all that less may answer for.
   uint64_t gapBegin = 0, gapEnd = UINT64_MAX;
+  std::optional<Allocation> less;
   {
     std::shared_lock lock(mutex);
     auto after = known.upper_bound(address);
@@ -47,11 +48,6 @@ std::optional<Allocation> MemoryMap::find(uint64_t address) const {
       return announced;
     if (!announcements.empty())
       return std::nullopt;
-    bool isBesideOne = false;
-    if (auto recorded = findRecorded(address, isBesideOne))
-      return recorded;
-    if (isBesideOne || unknownRefused)
-      return std::nullopt;
     if (after != known.begin()) {
       const Allocation &before = std::prev(after)->second;
       gapBegin = before.end + before.guard;
@@ -60,13 +56,18 @@ std::optional<Allocation> MemoryMap::find(uint64_t address) const {
       gapEnd = after->second.begin - after->second.guard;
     if (address < gapBegin || address >= gapEnd)
       return std::nullopt;
+    bool isBesideOne = false;
+    less = findRecorded(address, isBesideOne);
+    if (!less && (isBesideOne || unknownRefused))
+      return std::nullopt;
   }
-  std::optional<Allocation> mapping = findMapping(address);
-  if (mapping) {
-    mapping->begin = std::max(mapping->begin, gapBegin);
-    mapping->end = std::min(mapping->end, gapEnd);
+  if (!less)
+    less = findMapping(address);
+  if (less) {
+    less->begin = std::max(less->begin, gapBegin);
+    less->end = std::min(less->end, gapEnd);
   }
-  return mapping;
+  return less;
 }
 
 std::optional<Allocation> MemoryMap::findKnown(uint64_t address) const {

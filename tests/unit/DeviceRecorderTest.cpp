@@ -137,6 +137,16 @@ TEST(DeviceRecorder, WhatLiesBesideAnAllocationIsNobodys) {
   map.refuseUnknown(true);
   EXPECT_FALSE(map.find(begin + 6000));
   EXPECT_TRUE(map.find(begin));
+  // The device's own allocations lie in memory that the recorder saw too: guards stay shut.
+  Allocation own;
+  own.begin = begin + 32, own.end = begin + 48;
+  own.source = BoundsSource::Device;
+  own.guard = 16;
+  map.add(own, "own");
+  EXPECT_TRUE(map.find(begin + 40));
+  EXPECT_FALSE(map.find(begin + 48));
+  EXPECT_FALSE(map.find(begin + 31));
+  EXPECT_EQ(map.find(begin)->end, begin + 16);
   // Who announces names all that kernels may touch.
   map.announce(begin + 200, 16, "x");
   EXPECT_FALSE(map.find(begin));

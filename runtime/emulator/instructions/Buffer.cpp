@@ -12,8 +12,8 @@
 namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 
-BufferResource::BufferResource(const Wave &wave, const Record *record, bool isFormat)
-    : words(wave.scalars + record->sources[2].index()) {
+BufferResource::BufferResource(const Wave &wave, const Record *record, bool isFormat) {
+  const uint32_t *words = wave.scalars + record->sources[2].index();
   base = words[0] | static_cast<uint64_t>(words[1] & 0xffff) << 32;
   stride = words[1] >> 16 & 0x3fff;
   records = words[2];

@@ -43,7 +43,6 @@ struct BufferResource {
   uint32_t elementBytes = 0; ///< Of a swizzled resource; 0: it is linear.
   uint32_t indexStride;
   bool addsLane;
-  const uint32_t *words;
 
   BufferResource(const Wave &wave, const Record *record, bool isFormat);
 };
