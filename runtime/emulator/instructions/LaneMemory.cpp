@@ -111,17 +111,8 @@ bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, 
   access.addresses = lanes.address;
   access.contiguous =
       lanes.active == wave.allLanes() && isContiguous(lanes, wave.waveSize, form.bytes);
-  if (uint64_t accessed = lanes.active | lanes.partial) {
-    uint64_t low = ~uint64_t(0), high = 0;
-    forActive(accessed, [&](unsigned lane) {
-      uint64_t address = lanes.address[lane];
-      low = address < low ? address : low;
-      high = address > high ? address : high;
-    });
-    const Allocation &last = wave.workgroup->memory->lastOf(record);
-    if (last.contains(low, high - low + 1))
-      access.allocation = &last;
-  }
+  if (lanes.partial == 0)
+    access.allocation = lanes.allocation;
   return wave.observers->report(wave, access);
 }
 

@@ -30,6 +30,8 @@ struct LaneAddresses {
   // What `MemoryAccess` says of them.
   uint64_t partial = 0, outside = 0, overEnd = 0;
   uint8_t lengths[maximumWaveSize];
+  /// The one allocation that holds the accesses of all active lanes, or null: not known.
+  const Allocation *allocation = nullptr;
 };
 
 /// What an instruction does with each lane's bytes.
@@ -109,8 +111,11 @@ WAVETILE_INLINE bool accessible(Wave &wave, const Record *record, LaneAddresses 
     high = elseZero > high ? elseZero : high;
   }
   uint64_t total = high - low + form.bytes;
-  return wave.workgroup->memory->containsAll(record, low, total, form.isStore()) ||
-         eachLaneAccessible(wave, record, lanes, form);
+  GlobalMemory &memory = *wave.workgroup->memory;
+  if (__builtin_expect(!memory.containsAll(record, low, total, form.isStore()), 0))
+    return eachLaneAccessible(wave, record, lanes, form);
+  lanes.allocation = &memory.lastOf(record);
+  return true;
 }
 
 // --- Reports to the checks, see AccessObserver.h ---
