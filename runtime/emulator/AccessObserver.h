@@ -102,8 +102,9 @@ struct MemoryAccess {
   uint8_t registers = 0; ///< Registers of `data`.
   uint8_t elementBits = 0;
 
-  /// LoadToLds: lane l of `active`, `partial` and `zeroed` writes `ldsStep` bytes of LDS from byte
-  /// `ldsOffset + l * ldsStep` on; those beyond the lane's bytes are zeros or copies of its sign.
+  /// LoadToLds: lane l of `active`, `partial` and `zeroed` writes `bytes`, but at least 4, and 4 if
+  /// converted, from byte `ldsOffset + l * ldsStep` of LDS on; what memory did not give is 0 or a
+  /// copy of the sign.
   uint32_t ldsOffset = 0;
   uint32_t ldsStep = 0;
 };

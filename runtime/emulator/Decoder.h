@@ -58,6 +58,10 @@ constexpr uint32_t bits(uint32_t word, unsigned high, unsigned low) {
   return static_cast<uint32_t>(word >> low & ((uint64_t(2) << (high - low)) - 1));
 }
 
+constexpr int32_t signExtend(uint32_t value, unsigned width) {
+  return static_cast<int32_t>(value << (32 - width)) >> (32 - width);
+}
+
 /// One instruction as it stands in memory.
 struct EncodedInstruction {
   uint32_t words[5] = {};

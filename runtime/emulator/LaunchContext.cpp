@@ -85,6 +85,7 @@ Fault LaunchContext::faultOf(const Wave &wave, const std::array<uint32_t, 3> &gr
   fault.address = wave.fault.address;
   fault.bytes = wave.fault.bytes;
   fault.isStore = wave.fault.isStore;
+  fault.isAtomic = wave.fault.isAtomic;
   fault.detail = wave.fault.detail;
   return fault;
 }

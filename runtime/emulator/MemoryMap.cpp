@@ -34,8 +34,9 @@ static uint64_t distance(uint64_t begin, uint64_t end, uint64_t address) {
 }
 
 std::optional<Allocation> MemoryMap::find(uint64_t address) const {
-  // The gap between better known ranges around `address`: all that a mapping may answer for.
+  // The gap between better known ranges around `address`: all that less may answer for.
   uint64_t gapBegin = 0, gapEnd = UINT64_MAX;
+  std::optional<Allocation> less;
   {
     std::shared_lock lock(mutex);
     auto after = known.upper_bound(address);
@@ -45,7 +46,7 @@ std::optional<Allocation> MemoryMap::find(uint64_t address) const {
     }
     if (auto announced = findAnnounced(address))
       return announced;
-    if (!announcements.empty() || unknownRefused)
+    if (!announcements.empty())
       return std::nullopt;
     if (after != known.begin()) {
       const Allocation &before = std::prev(after)->second;
@@ -55,13 +56,18 @@ std::optional<Allocation> MemoryMap::find(uint64_t address) const {
       gapEnd = after->second.begin - after->second.guard;
     if (address < gapBegin || address >= gapEnd)
       return std::nullopt;
+    bool isBesideOne = false;
+    less = findRecorded(address, isBesideOne);
+    if (!less && (isBesideOne || unknownRefused))
+      return std::nullopt;
   }
-  std::optional<Allocation> mapping = findMapping(address);
-  if (mapping) {
-    mapping->begin = std::max(mapping->begin, gapBegin);
-    mapping->end = std::min(mapping->end, gapEnd);
+  if (!less)
+    less = findMapping(address);
+  if (less) {
+    less->begin = std::max(less->begin, gapBegin);
+    less->end = std::min(less->end, gapEnd);
   }
-  return mapping;
+  return less;
 }
 
 std::optional<Allocation> MemoryMap::findKnown(uint64_t address) const {
@@ -100,6 +106,28 @@ std::optional<Allocation> MemoryMap::findAnnounced(uint64_t address) const {
     }
   }
   return found ? std::optional(run) : std::nullopt;
+}
+
+/// What lies this near to an allocation from malloc is the allocator's own.
+static constexpr uint64_t recordedGuard = 4096;
+
+/// The recorded allocation around `address`. \p isBesideOne: there is none, but so near that the
+/// address is nobody's.
+std::optional<Allocation> MemoryMap::findRecorded(uint64_t address, bool &isBesideOne) const {
+  if (!recorder)
+    return std::nullopt;
+  RecordedBounds bounds;
+  recorder(address, &bounds);
+  if (address < bounds.end) {
+    Allocation allocation;
+    allocation.begin = bounds.begin;
+    allocation.end = bounds.end;
+    allocation.source = BoundsSource::Recorded;
+    return allocation;
+  }
+  isBesideOne = (bounds.isHeap && address - bounds.end < recordedGuard) ||
+                (bounds.nextIsHeap && bounds.nextBegin - address < recordedGuard);
+  return std::nullopt;
 }
 
 /// Asks the kernel, without touching the memory, whether every page of [begin, end) can be read.
@@ -215,6 +243,12 @@ void MemoryMap::refuseUnknown(bool refuse) {
   changed();
 }
 
+void MemoryMap::useRecorder(RecorderFunction find) {
+  std::lock_guard lock(mutex);
+  recorder = find;
+  changed();
+}
+
 std::string MemoryMap::name(uint32_t identifier) const {
   if (identifier & mappingBit) {
     std::lock_guard lock(mappingMutex);
@@ -242,6 +276,18 @@ std::optional<Allocation> MemoryMap::nearest(uint64_t address) const {
     consider(std::prev(after)->second);
   if (after != known.end())
     consider(after->second);
+  if (recorder) {
+    RecordedBounds bounds;
+    recorder(address, &bounds);
+    Allocation candidate;
+    candidate.source = BoundsSource::Recorded;
+    candidate.begin = bounds.begin, candidate.end = bounds.end;
+    if (candidate.end != 0)
+      consider(candidate);
+    candidate.begin = bounds.nextBegin, candidate.end = bounds.nextEnd;
+    if (candidate.end != 0)
+      consider(candidate);
+  }
   for (const Announcement &range : announcements) {
     Allocation candidate;
     candidate.begin = range.begin;

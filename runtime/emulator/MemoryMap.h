@@ -14,9 +14,12 @@
 //   2. host memory registered with hipHostRegister;
 //   3. ranges that a caller announces for its launches (Wavetile's runtime
 //      announces the tensors it passes);
-//   4. the process's mappings, whose bounds say little ("bounds unknown"). They
-//      count only while nothing is announced, for who announces names all that
-//      its kernels may touch; and never under `refuseUnknown`.
+//   4. what the allocator recorder saw the process allocate (recorder/);
+//   5. the process's mappings, whose bounds say little ("bounds unknown"); never
+//      under `refuseUnknown`.
+//
+// 4 and 5 count only while nothing is announced, for who announces names all
+// that its kernels may touch.
 //
 // Promises: every member may be called from any thread. An `Allocation` that
 // `find` returned stays right until `generation()` changes.
@@ -25,6 +28,8 @@
 
 #ifndef WAVETILE_RUNTIME_EMULATOR_MEMORYMAP_H
 #define WAVETILE_RUNTIME_EMULATOR_MEMORYMAP_H
+
+#include "runtime/emulator/recorder/Recorder.h"
 
 #include <atomic>
 #include <cstdint>
@@ -42,7 +47,7 @@
 namespace wavetile::device {
 
 /// Who told us the bounds, best first.
-enum class BoundsSource : uint8_t { Device, Registered, Announced, Mapping };
+enum class BoundsSource : uint8_t { Device, Registered, Announced, Recorded, Mapping };
 
 /// One run of addresses [begin, end) with the same rules.
 struct Allocation {
@@ -96,7 +101,7 @@ public:
   /// freed one.
   std::optional<Allocation> findKnown(uint64_t address) const;
 
-  /// The allocation from sources 1 to 3 that lies nearest to `address`, also a freed one: for
+  /// The allocation from sources 1 to 4 that lies nearest to `address`, also a freed one: for
   /// reports.
   std::optional<Allocation> nearest(uint64_t address) const;
 
@@ -126,6 +131,9 @@ public:
   /// Refuses memory of which only the mapping is known.
   void refuseUnknown(bool refuse);
 
+  /// Asks this recorder for bounds of host memory.
+  void useRecorder(RecorderFunction find);
+
   /// The host may have changed its mappings: read them again when next needed. Called at the start
   /// of each launch.
   void expireMappings();
@@ -140,6 +148,7 @@ private:
 
   std::optional<Allocation> findAnnounced(uint64_t address) const;
   std::optional<Allocation> findMapping(uint64_t address) const;
+  std::optional<Allocation> findRecorded(uint64_t address, bool &isBesideOne) const;
   /// The entry of `mappings` around `address`, or null.
   const Allocation *lookUpMapping(uint64_t address) const;
   void readMappingsIfStale() const;
@@ -152,6 +161,7 @@ private:
   /// Source 3, sorted by begin; later ones after earlier ones.
   std::vector<Announcement> announcements;
   bool unknownRefused = false;
+  RecorderFunction recorder = nullptr;
   /// Names of sources 1 and 2 go with their allocation; those of announcements are few and stay.
   std::unordered_map<uint32_t, std::string> names;
   std::map<std::string, uint32_t, std::less<>> announcedNames;

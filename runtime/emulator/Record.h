@@ -112,11 +112,21 @@ constexpr uint32_t broadcastBlock(uint32_t immediate) { return immediate >> 3 & 
 constexpr uint32_t lanePattern(uint32_t immediate) { return immediate >> 7 & 7; }
 } // namespace matrixcontrol
 
+/// `Record::variant` of buffer instructions, and of scalar loads through a buffer resource.
+namespace buffervariant {
+inline constexpr uint8_t rdnaResource = 1; ///< The resource is laid out as gfx11's, with OOB_SELECT.
+/// gfx12: each dword of a vector is in range or not by itself, the scalar offset is part of what a
+/// swizzled resource rearranges, and strides have a scale.
+inline constexpr uint8_t gfx12Resource = 2;
+/// MTBUF: `Record::maskDestination` holds the format of the instruction.
+inline constexpr uint8_t typed = 4;
+} // namespace buffervariant
+
 struct Record {
   Handler execute = nullptr;
   Operand destination;
   Operand sources[4];
-  /// The carry or comparison result of vector instructions.
+  /// The carry or comparison result of vector instructions. MTBUF: the bits are the format.
   Operand maskDestination;
   /// Branches: records to go on from this one, signed. Memory: the byte offset, signed.
   /// Vector ALU: the second word of DPP and SDWA. Scalar ALU with SIMM16: that, sign-extended.

@@ -27,6 +27,8 @@ static StringRef describe(BoundsSource source) {
     return "registered by hipHostRegister";
   case BoundsSource::Announced:
     return "announced by the caller";
+  case BoundsSource::Recorded:
+    return "recorded when it was allocated";
   case BoundsSource::Mapping:
     return "bounds unknown";
   }
@@ -56,9 +58,12 @@ std::string describeAccess(const MemoryMap &memory, uint64_t address, uint64_t b
     return memory.isMapped(address, bytes) ? "in memory of this process that no argument names"
                                            : "no memory is mapped there";
   }
-  std::string owner = formatv("allocation '{0}' of {1} ({2:x} to {3:x}, {4})",
-                              memory.name(allocation->identifier), counted(allocation->size()),
-                              allocation->begin, allocation->end, describe(allocation->source));
+  std::string name = allocation->source == BoundsSource::Recorded
+                         ? "host memory"
+                         : "'" + memory.name(allocation->identifier) + "'";
+  std::string owner =
+      formatv("allocation {0} of {1} ({2:x} to {3:x}, {4})", name, counted(allocation->size()),
+              allocation->begin, allocation->end, describe(allocation->source));
   if (address < allocation->begin)
     return formatv("begins {0} before the start of {1}", counted(allocation->begin - address),
                    owner);
@@ -77,7 +82,7 @@ static void line(raw_ostream &os, StringRef label, const Twine &text) {
 
 /// What the instruction does to memory.
 static StringRef accessVerb(const Fault &fault) {
-  if (StringRef(fault.instruction).contains("_atomic_"))
+  if (fault.isAtomic)
     return "atomic";
   return fault.isStore ? "store" : "load";
 }

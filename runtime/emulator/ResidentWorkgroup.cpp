@@ -19,12 +19,17 @@ template <typename T> static void grow(AlignedArray<T> &array, size_t &held, siz
   held = bytes;
 }
 
+/// Whole dwords of each lane, since those of all lanes alternate.
+static size_t scratchOfWave(const LaunchContext &context) {
+  return context.waveSize * ((size_t(context.kernel.privateSegmentSize) + 3) / 4 * 4);
+}
+
 void ResidentWorkgroup::reserve(const LaunchContext &context) {
   size_t waves = context.waveCount;
   grow(waveMemory, waveBytes, waves * sizeof(Wave));
   grow(registers, registerBytes, waves * vectorRows * context.waveSize * sizeof(uint32_t));
   grow(lds, ldsBytes, context.ldsBytes);
-  grow(scratch, scratchBytes, waves * context.waveSize * context.kernel.privateSegmentSize);
+  grow(scratch, scratchBytes, waves * scratchOfWave(context));
 }
 
 void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
@@ -33,11 +38,10 @@ void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
   round = 0;
   mayRepeat = false;
   group = context.workgroupAt(index);
-  size_t scratchOfWave = size_t(context.waveSize) * context.kernel.privateSegmentSize;
   // Memory and registers are undefined at the start: NaN in every format makes a use of them
   // visible, and a result that depends on it the same each time.
   std::fill_n(lds.get(), context.ldsBytes, uint8_t(0xff));
-  std::fill_n(scratch.get(), scratchOfWave * context.waveCount, uint8_t(0xff));
+  std::fill_n(scratch.get(), scratchOfWave(context) * context.waveCount, uint8_t(0xff));
 
   shared = Workgroup();
   shared.waves = waveMemory.get();
@@ -60,7 +64,7 @@ void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
     wave.bases[0] = rows;
     wave.workgroup = &shared;
     wave.scratchBytes = context.kernel.privateSegmentSize;
-    wave.scratch = scratch.get() + i * scratchOfWave;
+    wave.scratch = scratch.get() + i * scratchOfWave(context);
     wave.indexInWorkgroup = i;
     context.setUp(wave, group);
   }

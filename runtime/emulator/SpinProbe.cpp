@@ -9,6 +9,7 @@
 
 #include "runtime/emulator/ExecuteStep.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace wavetile::device {
@@ -32,7 +33,7 @@ static const uint8_t *hostAddress(const Wave &wave, const MemoryAccess &access, 
   case AccessSpace::Lds:
     return wave.workgroup->lds + offset;
   case AccessSpace::Scratch:
-    return wave.scratch + size_t(lane) * wave.scratchBytes + offset;
+    return wave.scratchByte(lane, offset);
   case AccessSpace::Global:
   case AccessSpace::Constant:
     break;
@@ -52,7 +53,12 @@ bool MemoryChangeWatch::note(void *self, Wave &wave, const MemoryAccess &access)
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(lanes));
     if (toLds)
       watch.keep(wave.workgroup->lds + access.ldsOffset + size_t(lane) * access.ldsStep,
-                 access.ldsStep);
+                 access.placement == DataPlacement::Converted ? 4 : std::max(access.bytes, 4u));
+    else if (access.space == AccessSpace::Scratch)
+      for (uint32_t i = 0; i < access.bytes; ++i) // The lane's dwords lie apart.
+        watch.keep(
+            wave.scratchByte(lane, access.offset + i + (access.offsets ? access.offsets[lane] : 0)),
+            1);
     else
       watch.keep(hostAddress(wave, access, lane),
                  access.partial >> lane & 1 ? access.lengths[lane] : access.bytes);

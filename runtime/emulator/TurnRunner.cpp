@@ -22,7 +22,7 @@ const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lan
                    uint32_t bytes, bool isStore, const char *detail) {
   wave.status = WaveStatus::Faulted;
   wave.pc = record;
-  wave.fault = {kind, record, lane, address, bytes, isStore, detail};
+  wave.fault = {kind, record, lane, address, bytes, isStore, false, detail};
   return nullptr;
 }
 

@@ -103,6 +103,7 @@ struct PendingFault {
   uint64_t address = 0;
   uint32_t bytes = 0;
   bool isStore = false;
+  bool isAtomic = false; ///< A read-modify-write operation; then it is a store too.
   const char *detail = "";
 };
 
@@ -123,7 +124,8 @@ struct alignas(64) Wave {
   WaveStatus status = WaveStatus::Ready;
   const Record *pc = nullptr; ///< Where to go on; set when the wave stops.
   Workgroup *workgroup = nullptr;
-  uint8_t *scratch = nullptr; ///< `scratchBytes` for each lane, lane after lane.
+  /// `scratchBytes` for each lane, whose dwords alternate: see `scratchWord`.
+  uint8_t *scratch = nullptr;
   uint32_t scratchBytes = 0;
   uint32_t indexInWorkgroup = 0;
   PendingFault fault;
@@ -180,6 +182,16 @@ struct alignas(64) Wave {
       return scalar64(operand.index());
     const uint32_t *low = row(operand);
     return low[0] | static_cast<uint64_t>(low[waveSize]) << 32;
+  }
+
+  // --- Scratch ---
+
+  /// Dword \p index of a lane's own scratch.
+  WAVETILE_INLINE uint32_t *scratchWord(uint32_t lane, uint32_t index) const {
+    return reinterpret_cast<uint32_t *>(scratch) + ((static_cast<uint64_t>(index) << shift) + lane);
+  }
+  WAVETILE_INLINE uint8_t *scratchByte(uint32_t lane, uint32_t offset) const {
+    return reinterpret_cast<uint8_t *>(scratchWord(lane, offset / 4)) + offset % 4;
   }
 
   // --- Vectors ---

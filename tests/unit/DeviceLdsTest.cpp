@@ -540,6 +540,8 @@ TEST(DeviceLds, FaultsNameTheLane) {
     EXPECT_EQ(atomic.wave->pc->execute(*atomic.wave, atomic.wave->pc), nullptr);
     EXPECT_EQ(atomic.wave->fault.kind, FaultKind::Misaligned);
     EXPECT_EQ(atomic.wave->fault.lane, 9);
+    EXPECT_TRUE(atomic.wave->fault.isAtomic);
+    EXPECT_FALSE(test.wave->fault.isAtomic);
   }
 }
 

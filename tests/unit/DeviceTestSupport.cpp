@@ -148,6 +148,9 @@ WaveUnderTest::WaveUnderTest(const std::string &target, std::vector<uint8_t> cod
   workgroup.bytesLoaded = &bytes[0];
   workgroup.bytesStored = &bytes[1];
   wave->workgroup = &workgroup;
+  wave->scratchBytes = 1024;
+  scratch.assign(size_t(wave->scratchBytes / 4) * row.waveSize, 0);
+  wave->scratch = reinterpret_cast<uint8_t *>(scratch.data());
   wave->setLaneMask(scalar::Exec, wave->allLanes());
   wave->pc = decoded.recordAt(address);
 }

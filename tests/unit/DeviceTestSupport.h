@@ -81,6 +81,7 @@ public:
   void roundMatricesAs(MatrixRounding rounding) { workgroup.matrixRounding = rounding; }
 
   std::vector<uint8_t> lds;
+  std::vector<uint32_t> scratch; ///< 1024 bytes of each lane, as `Wave::scratchWord` says.
   MemoryMap memory;
   Wave *wave = nullptr;
 

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -69,6 +70,9 @@ void Runtime::readEnvironment() {
   lazyRefusal = isSet("WAVETILE_DEVICE_LAZY_REFUSE");
   if (const char *path = std::getenv("WAVETILE_DEVICE_LOG"); path && *path)
     log.writeAtExit(path);
+  // Preloaded by `wavetile device env`, or not there.
+  if (void *recorder = dlsym(RTLD_DEFAULT, recorderFunctionName))
+    memory.useRecorder(reinterpret_cast<RecorderFunction>(recorder));
   readThreads();
   const char *limit = std::getenv("WAVETILE_DEVICE_INSTRUCTION_LIMIT");
   if (limit && StringRef(limit).getAsInteger(10, instructionLimitValue)) {

@@ -49,8 +49,9 @@ struct RowCopy {
   }
 };
 
-/// Each lane fetches from the lane that its address names; lanes that are off give 0.
-const Record *backwardPermute(Wave &wave, const Record *record) {
+/// Each lane fetches from the lane that its address names; lanes that are off give 0, or what they
+/// have in the "fi" form.
+template <bool fetchesInactive> const Record *backwardPermute(Wave &wave, const Record *record) {
   const unsigned size = wave.waveSize;
   RowCopy addresses(wave.row(record->sources[0]), size);
   RowCopy data(wave.row(record->sources[1]), size);
@@ -58,7 +59,7 @@ const Record *backwardPermute(Wave &wave, const Record *record) {
   uint32_t *result = wave.row(record->destination);
   forActive(exec, [&](unsigned lane) {
     unsigned from = (addresses.lanes[lane] + record->immediate) >> 2 & (size - 1);
-    result[lane] = isActive(exec, from) ? data.lanes[from] : 0;
+    result[lane] = fetchesInactive || isActive(exec, from) ? data.lanes[from] : 0;
   });
   return record + 1;
 }
@@ -216,7 +217,8 @@ constexpr Instruction table[] = {
     crossLane("v_movrelsd_b32", unary, moveRelative<true, true, false>),
     crossLane("v_movrelsd_2_b32", unary, moveRelative<true, true, true>),
     crossLane("v_swap_b32", unary, swapRegisters),
-    memory("ds_bpermute_b32", Shape::Lds, InstructionClass::Lds, backwardPermute),
+    memory("ds_bpermute_b32", Shape::Lds, InstructionClass::Lds, backwardPermute<false>),
+    memory("ds_bpermute_fi_b32", Shape::Lds, InstructionClass::Lds, backwardPermute<true>),
     memory("ds_permute_b32", Shape::Lds, InstructionClass::Lds, forwardPermute),
     memory("ds_swizzle_b32", Shape::Lds, InstructionClass::Lds, swizzle),
 };

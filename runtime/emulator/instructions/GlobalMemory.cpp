@@ -1,52 +1,20 @@
-//===- GlobalMemory.cpp - FLAT, GLOBAL and SCRATCH instructions -----------===//
+//===- GlobalMemory.cpp - Loads and stores of GLOBAL and FLAT instructions ===//
 //
 // Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// One encoding, three address spaces. A global address is 64 bits in a register pair, or a scalar
-// base and a 32-bit offset of each lane. A scratch address is a byte offset into the lane's own
-// scratch. A flat address is global unless it lies in the aperture of LDS or of scratch.
-//
-//===----------------------------------------------------------------------===//
 
 #include "runtime/emulator/Apertures.h"
-#include "runtime/emulator/instructions/Atomics.h"
-#include "runtime/emulator/instructions/LaneMemory.h"
+#include "runtime/emulator/instructions/AddressSpaces.h"
 #include "runtime/emulator/instructions/Tables.h"
 
 namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
-namespace {
 
-/// Turns offsets into scratch into host addresses.
-bool scratchAddresses(Wave &wave, const Record *record, AccessForm form, LaneAddresses &lanes) {
-  uint32_t base = record->immediate;
-  if (record->sources[2].kind() != OperandKind::None)
-    base += wave.read32(record->sources[2]);
-  bool hasVector = record->sources[0].kind() == OperandKind::Vector;
-  const uint32_t *offsets = hasVector ? wave.row(record->sources[0]) : nullptr;
-  for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
-    unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
-    uint32_t offset = base + (hasVector ? offsets[lane] : 0);
-    if (offset > wave.scratchBytes || form.bytes > wave.scratchBytes - offset) {
-      fail(wave, record, FaultKind::ScratchOutOfBounds, static_cast<int>(lane), offset, form.bytes,
-           form.isStore());
-      return false;
-    }
-    lanes.address[lane] =
-        reinterpret_cast<uint64_t>(wave.scratch) + uint64_t(lane) * wave.scratchBytes + offset;
-  }
-  return !isObserved(wave) ||
-         reportOffsets(wave, record, AccessSpace::Scratch, offsets, base, lanes.active, form);
-}
-
-/// Turns the lanes whose flat address is in an aperture into host addresses; the others are checked
-/// as global ones.
-bool flatAddresses(Wave &wave, const Record *record, AccessForm form, LaneAddresses &lanes) {
+bool FlatSpace::addresses(Wave &wave, const Record *record, AccessForm form, FlatLanes &lanes) {
+  GlobalSpace::compute(wave, record, lanes);
   LaneAddresses global = lanes;
-  uint32_t offsets[maximumWaveSize];
   uint64_t inLds = 0, inScratch = 0;
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
@@ -57,177 +25,188 @@ bool flatAddresses(Wave &wave, const Record *record, AccessForm form, LaneAddres
     if (!isLds && !isScratch)
       continue;
     (isLds ? inLds : inScratch) |= bit;
-    offsets[lane] = offset;
+    lanes.offsets[lane] = offset;
     uint32_t size = isLds ? wave.workgroup->ldsBytes : wave.scratchBytes;
-    if (offset > size || form.bytes > size - offset) {
-      fail(wave, record, isLds ? FaultKind::LdsOutOfBounds : FaultKind::ScratchOutOfBounds,
-           static_cast<int>(lane), offset, form.bytes, form.isStore());
+    if (offset > size || form.bytes > size - offset)
+      return failAccess(wave, record,
+                        isLds ? FaultKind::LdsOutOfBounds : FaultKind::ScratchOutOfBounds,
+                        static_cast<int>(lane), offset, form);
+    if (isScratch && form.isAtomic() && form.bytes > 4) {
+      fail(wave, record, FaultKind::Refused, static_cast<int>(lane), offset, form.bytes, true,
+           "atomics of 64 bits do not reach scratch");
       return false;
     }
-    uint8_t *base = isLds ? wave.workgroup->lds : wave.scratch + lane * uint64_t(size);
-    lanes.address[lane] = reinterpret_cast<uint64_t>(base) + offset;
+    lanes.address[lane] = reinterpret_cast<uint64_t>(isLds ? wave.workgroup->lds + offset
+                                                           : wave.scratchByte(lane, offset));
   }
   global.active &= ~(inLds | inScratch);
-  if (!eachLaneAccessible(wave, record, global, form.bytes, form.isStore()) ||
-      !aligned(wave, record, lanes, form))
+  if (!accessible(wave, record, global, form) ||
+      (form.alignment != 1 && !aligned(wave, record, lanes, form)))
     return false;
+  if (!form.isAtomic()) {
+    lanes.inScratch = inScratch;
+    lanes.active &= ~inScratch;
+  }
   if (!isObserved(wave))
     return true;
   return (global.active == 0 || reportGlobal(wave, record, global, form)) &&
-         (inLds == 0 || reportOffsets(wave, record, AccessSpace::Lds, offsets, 0, inLds, form)) &&
+         (inLds == 0 ||
+          reportOffsets(wave, record, AccessSpace::Lds, lanes.offsets, 0, inLds, form)) &&
          (inScratch == 0 ||
-          reportOffsets(wave, record, AccessSpace::Scratch, offsets, 0, inScratch, form));
+          reportOffsets(wave, record, AccessSpace::Scratch, lanes.offsets, 0, inScratch, form));
 }
 
-/// The host addresses of all active lanes, checked and reported. False: the wave has its fault.
-WAVETILE_INLINE bool laneAddresses(Wave &wave, const Record *record, AccessForm form,
-                                   LaneAddresses &lanes) {
-  lanes.active = wave.exec();
-  if (record->modifiers & modifier::scratch)
-    return scratchAddresses(wave, record, form, lanes);
-  const unsigned stride = wave.waveSize;
-  uint64_t offset =
-      static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
-  const uint32_t *low = wave.row(record->sources[0]);
-  if (record->sources[2].kind() == OperandKind::Scalar) {
-    uint64_t base = wave.scalar64(record->sources[2].index()) + offset;
-    for (unsigned lane = 0; lane < stride; ++lane)
-      lanes.address[lane] = base + low[lane];
-  } else {
-    const uint32_t *high = low + stride;
-    for (unsigned lane = 0; lane < stride; ++lane)
-      lanes.address[lane] = (low[lane] | static_cast<uint64_t>(high[lane]) << 32) + offset;
-  }
-  if (record->modifiers & modifier::flat)
-    return flatAddresses(wave, record, form, lanes);
-  return accessible(wave, record, lanes, form.bytes, form.isStore()) &&
-         (form.alignment == 1 || aligned(wave, record, lanes, form)) &&
-         (!isObserved(wave) || reportGlobal(wave, record, lanes, form));
-}
+namespace {
 
-template <unsigned dwords> const Record *load(Wave &wave, const Record *record) {
-  LaneAddresses lanes;
-  if (!laneAddresses(wave, record, loadForm(dwords), lanes))
+template <typename Space, unsigned dwords> const Record *load(Wave &wave, const Record *record) {
+  typename Space::Lanes lanes;
+  if (!Space::addresses(wave, record, loadForm(dwords), lanes))
     return nullptr;
-  loadDwords<dwords>(wave, wave.row(record->destination), lanes);
+  uint32_t *row = wave.row(record->destination);
+  loadDwords<dwords>(wave, row, lanes);
+  if constexpr (Space::reachesScratch)
+    loadScratchDwords<dwords>(wave, row, lanes.offsets, lanes.inScratch);
   countBytes(wave, lanes, 4 * dwords, false);
   return record + 1;
 }
-template <unsigned dwords> const Record *store(Wave &wave, const Record *record) {
-  LaneAddresses lanes;
-  if (!laneAddresses(wave, record, storeForm(dwords), lanes))
+template <typename Space, unsigned dwords> const Record *store(Wave &wave, const Record *record) {
+  typename Space::Lanes lanes;
+  if (!Space::addresses(wave, record, storeForm(dwords), lanes))
     return nullptr;
-  storeDwords<dwords>(wave, wave.row(record->sources[1]), lanes);
+  const uint32_t *row = wave.row(record->sources[1]);
+  storeDwords<dwords>(wave, row, lanes);
+  if constexpr (Space::reachesScratch)
+    storeScratchDwords<dwords>(wave, row, lanes.offsets, lanes.inScratch);
   countBytes(wave, lanes, 4 * dwords, true);
   return record + 1;
 }
-template <Narrow narrow, Half half> const Record *load(Wave &wave, const Record *record) {
-  LaneAddresses lanes;
-  if (!laneAddresses(wave, record, loadForm(narrow, half), lanes))
+template <typename Space, Narrow narrow, Half half>
+const Record *load(Wave &wave, const Record *record) {
+  typename Space::Lanes lanes;
+  if (!Space::addresses(wave, record, loadForm(narrow, half), lanes))
     return nullptr;
-  loadNarrow<narrow, half>(wave.row(record->destination), lanes);
+  uint32_t *row = wave.row(record->destination);
+  loadNarrow<narrow, half>(row, lanes);
+  if constexpr (Space::reachesScratch)
+    loadScratchNarrow<narrow, half>(wave, row, lanes.offsets, lanes.inScratch);
   countBytes(wave, lanes, bytesOf(narrow), false);
   return record + 1;
 }
-template <unsigned bytes, Half half> const Record *storePart(Wave &wave, const Record *record) {
-  LaneAddresses lanes;
-  if (!laneAddresses(wave, record, storeForm(bytes, half), lanes))
+template <typename Space, unsigned bytes, Half half>
+const Record *storePart(Wave &wave, const Record *record) {
+  typename Space::Lanes lanes;
+  if (!Space::addresses(wave, record, storeForm(bytes, half), lanes))
     return nullptr;
-  storeNarrow<bytes, half>(wave.row(record->sources[1]), lanes);
+  const uint32_t *row = wave.row(record->sources[1]);
+  storeNarrow<bytes, half>(row, lanes);
+  if constexpr (Space::reachesScratch)
+    storeScratchNarrow<bytes, half>(wave, row, lanes.offsets, lanes.inScratch);
   countBytes(wave, lanes, bytes, true);
   return record + 1;
 }
 
-template <typename Op, typename T> const Record *atomic(Wave &wave, const Record *record) {
-  LaneAddresses lanes;
-  bool returns = record->modifiers & modifier::returnsValue;
-  if (!laneAddresses(wave, record, atomicForm(sizeof(T), returns), lanes))
-    return nullptr;
-  const unsigned stride = wave.waveSize;
-  const uint32_t *data = wave.row(record->sources[1]);
-  uint32_t *result = returns ? wave.row(record->destination) : nullptr;
-  forActive(lanes.active, [&](unsigned lane) {
-    T value = data[lane];
-    if constexpr (sizeof(T) == 8)
-      value |= static_cast<uint64_t>(data[stride + lane]) << 32;
-    T old = atomics::update<Op>(reinterpret_cast<T *>(lanes.address[lane]), value);
-    if (!returns)
-      return;
-    result[lane] = static_cast<uint32_t>(old);
-    if constexpr (sizeof(T) == 8)
-      result[stride + lane] = static_cast<uint32_t>(old >> 32);
-  });
-  countBytes(wave, lanes, sizeof(T), true);
-  return record + 1;
-}
-
-template <typename T> const Record *atomicCompareAndSwap(Wave &wave, const Record *record) {
-  LaneAddresses lanes;
-  bool returns = record->modifiers & modifier::returnsValue;
-  if (!laneAddresses(wave, record, compareAndSwapForm(sizeof(T), returns), lanes))
-    return nullptr;
-  const unsigned stride = wave.waveSize;
-  const uint32_t *data = wave.row(record->sources[1]);
-  uint32_t *result = returns ? wave.row(record->destination) : nullptr;
-  forActive(lanes.active, [&](unsigned lane) {
-    T value, expected;
-    if constexpr (sizeof(T) == 8) {
-      value = data[lane] | static_cast<uint64_t>(data[stride + lane]) << 32;
-      expected = data[2 * stride + lane] | static_cast<uint64_t>(data[3 * stride + lane]) << 32;
-    } else {
-      value = data[lane], expected = data[stride + lane];
-    }
-    T old = atomics::compareAndSwap<atomics::CompareBits>(
-        reinterpret_cast<T *>(lanes.address[lane]), value, expected);
-    if (!returns)
-      return;
-    result[lane] = static_cast<uint32_t>(old);
-    if constexpr (sizeof(T) == 8)
-      result[stride + lane] = static_cast<uint32_t>(old >> 32);
-  });
-  countBytes(wave, lanes, sizeof(T), true);
-  return record + 1;
-}
-
-/// Loads to LDS: lane l's bytes go to M0 + instruction offset + bytes * l.
 template <unsigned bytes, Narrow narrow> const Record *loadToLds(Wave &wave, const Record *record) {
-  constexpr uint32_t step = bytes < 4 ? 4 : bytes;
+  const LdsTarget target(wave, record, bytes);
   LaneAddresses lanes;
-  if (!toLdsInBounds(wave, record, step) ||
-      !laneAddresses(wave, record, toLdsForm(bytes, narrow), lanes))
+  if (!toLdsInBounds(wave, record, target) ||
+      !GlobalSpace::addresses(wave, record, toLdsForm(bytes, narrow), lanes))
     return nullptr;
-  uint32_t base = wave.scalars[scalar::M0] + record->immediate;
   uint8_t *lds = wave.workgroup->lds;
-  for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
-    unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
-    uint64_t offset = uint64_t(base) + step * lane;
+  forActive(lanes.active, [&](unsigned lane) {
     if constexpr (bytes < 4) {
       uint32_t value = loadNarrowValue<narrow>(lanes.address[lane]);
-      __builtin_memcpy(lds + offset, &value, 4);
+      __builtin_memcpy(lds + target.offset(lane), &value, 4);
     } else {
-      __builtin_memcpy(lds + offset, reinterpret_cast<const void *>(lanes.address[lane]), bytes);
+      __builtin_memcpy(lds + target.offset(lane),
+                       reinterpret_cast<const void *>(lanes.address[lane]), bytes);
     }
+  });
+  countBytes(wave, lanes, bytes, false);
+  return record + 1;
+}
+
+/// The add-tid forms: a scalar base, the offset and 4 bytes a lane.
+void laneDwords(Wave &wave, const Record *record, LaneAddresses &lanes) {
+  lanes.active = wave.exec();
+  uint64_t base =
+      static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
+  if (record->sources[2].kind() == OperandKind::Scalar)
+    base += wave.scalar64(record->sources[2].index());
+  for (unsigned lane = 0; lane < wave.waveSize; ++lane)
+    lanes.address[lane] = base + 4 * lane;
+}
+const Record *loadByLane(Wave &wave, const Record *record) {
+  LaneAddresses lanes;
+  laneDwords(wave, record, lanes);
+  if (!accessGlobal(wave, record, loadForm(1), lanes))
+    return nullptr;
+  loadDwords<1>(wave, wave.row(record->destination), lanes);
+  countBytes(wave, lanes, 4, false);
+  return record + 1;
+}
+const Record *storeByLane(Wave &wave, const Record *record) {
+  LaneAddresses lanes;
+  laneDwords(wave, record, lanes);
+  if (!accessGlobal(wave, record, storeForm(1), lanes))
+    return nullptr;
+  storeDwords<1>(wave, wave.row(record->sources[1]), lanes);
+  countBytes(wave, lanes, 4, true);
+  return record + 1;
+}
+
+/// Block forms: a dword for each bit of M0, to or from the register of its number.
+template <bool isStore> const Record *block(Wave &wave, const Record *record) {
+  const AccessForm form = isStore ? storeForm(1) : loadForm(1);
+  for (uint32_t bits = wave.scalars[scalar::M0]; bits != 0; bits &= bits - 1) {
+    unsigned i = static_cast<unsigned>(__builtin_ctz(bits));
+    LaneAddresses lanes;
+    GlobalSpace::compute(wave, record, lanes, 4 * i);
+    if (!accessGlobal(wave, record, form.ofPart(i), lanes))
+      return nullptr;
+    if constexpr (isStore)
+      storeDwords<1>(wave, wave.row(record->sources[1]) + i * wave.waveSize, lanes);
+    else
+      loadDwords<1>(wave, wave.row(record->destination) + i * wave.waveSize, lanes);
+    countBytes(wave, lanes, 4, isStore);
   }
+  return record + 1;
+}
+
+/// Transposing loads of gfx12, see TransposedLoads.h.
+template <unsigned bytes, unsigned bits>
+const Record *loadTransposed(Wave &wave, const Record *record) {
+  if (wave.exec() == 0)
+    return record + 1;
+  if (wave.exec() != wave.allLanes() || wave.waveSize != 32)
+    return fail(wave, record, FaultKind::Refused, -1, 0, bytes, false,
+                "transposing loads want a wave of 32 lanes, all of them on");
+  AccessForm form = {AccessKind::Load, DataPlacement::Transposed, bytes};
+  form.elementBits = bits;
+  LaneAddresses lanes;
+  if (!GlobalSpace::addresses(wave, record, form, lanes))
+    return nullptr;
+  TransposeBuffer buffer;
+  forActive(lanes.active, [&](unsigned lane) { buffer.load(lane, lanes.address[lane], bytes); });
+  buffer.give<true, bytes, bits>(wave, wave.row(record->destination));
   countBytes(wave, lanes, bytes, false);
   return record + 1;
 }
 
 constexpr auto loadClass = InstructionClass::GlobalLoad;
 constexpr auto storeClass = InstructionClass::GlobalStore;
-constexpr auto atomicClass = InstructionClass::GlobalAtomic;
 
-/// The three spaces' spellings of one instruction, in gfx9's and gfx11's names.
-#define SPACES(GFX9, GFX11)                                                                        \
-  "global_" GFX9 " flat_" GFX9 " scratch_" GFX9 " global_" GFX11 " flat_" GFX11 " scratch_" GFX11
-#define ATOMIC(GFX9, GFX11, OP, TYPE)                                                              \
-  memory("global_atomic_" GFX9 " flat_atomic_" GFX9 " global_atomic_" GFX11 " flat_atomic_" GFX11, \
-         Shape::Flat, atomicClass, atomic<atomics::OP, TYPE>)
+/// One instruction in both spaces, in gfx9's and gfx11's names.
 #define LOAD(GFX9, GFX11, ...)                                                                     \
-  memory(SPACES(GFX9, GFX11), Shape::Flat, loadClass, load<__VA_ARGS__>)
+  memory("global_" GFX9 " global_" GFX11, Shape::Flat, loadClass, load<GlobalSpace, __VA_ARGS__>), \
+      memory("flat_" GFX9 " flat_" GFX11, Shape::Flat, loadClass, load<FlatSpace, __VA_ARGS__>)
 #define STORE(GFX9, GFX11, DWORDS)                                                                 \
-  memory(SPACES(GFX9, GFX11), Shape::Flat, storeClass, store<DWORDS>)
+  memory("global_" GFX9 " global_" GFX11, Shape::Flat, storeClass, store<GlobalSpace, DWORDS>),    \
+      memory("flat_" GFX9 " flat_" GFX11, Shape::Flat, storeClass, store<FlatSpace, DWORDS>)
 #define STORE_NARROW(GFX9, GFX11, BYTES, HALF)                                                     \
-  memory(SPACES(GFX9, GFX11), Shape::Flat, storeClass, storePart<BYTES, Half::HALF>)
+  memory("global_" GFX9 " global_" GFX11, Shape::Flat, storeClass,                                 \
+         storePart<GlobalSpace, BYTES, Half::HALF>),                                               \
+      memory("flat_" GFX9 " flat_" GFX11, Shape::Flat, storeClass,                                 \
+             storePart<FlatSpace, BYTES, Half::HALF>)
 
 constexpr Instruction table[] = {
     LOAD("load_dword", "load_b32", 1),
@@ -254,42 +233,12 @@ constexpr Instruction table[] = {
     STORE_NARROW("store_short", "store_b16", 2, Low),
     STORE_NARROW("store_short_d16_hi", "store_d16_hi_b16", 2, High),
 
-    ATOMIC("add", "add_u32", Add, uint32_t),
-    ATOMIC("sub", "sub_u32", Subtract, uint32_t),
-    ATOMIC("smin", "min_i32", MinimumSigned, uint32_t),
-    ATOMIC("umin", "min_u32", MinimumUnsigned, uint32_t),
-    ATOMIC("smax", "max_i32", MaximumSigned, uint32_t),
-    ATOMIC("umax", "max_u32", MaximumUnsigned, uint32_t),
-    ATOMIC("and", "and_b32", And, uint32_t),
-    ATOMIC("or", "or_b32", Or, uint32_t),
-    ATOMIC("xor", "xor_b32", Xor, uint32_t),
-    ATOMIC("inc", "inc_u32", Increment, uint32_t),
-    ATOMIC("dec", "dec_u32", Decrement, uint32_t),
-    ATOMIC("swap", "swap_b32", Exchange, uint32_t),
-    ATOMIC("add_x2", "add_u64", Add, uint64_t),
-    ATOMIC("sub_x2", "sub_u64", Subtract, uint64_t),
-    ATOMIC("smin_x2", "min_i64", MinimumSigned, uint64_t),
-    ATOMIC("umin_x2", "min_u64", MinimumUnsigned, uint64_t),
-    ATOMIC("smax_x2", "max_i64", MaximumSigned, uint64_t),
-    ATOMIC("umax_x2", "max_u64", MaximumUnsigned, uint64_t),
-    ATOMIC("and_x2", "and_b64", And, uint64_t),
-    ATOMIC("or_x2", "or_b64", Or, uint64_t),
-    ATOMIC("xor_x2", "xor_b64", Xor, uint64_t),
-    ATOMIC("swap_x2", "swap_b64", Exchange, uint64_t),
-    ATOMIC("add_f32", "add_f32", AddFloat, uint32_t),
-    ATOMIC("min_f32", "min_f32", MinimumFloat, uint32_t),
-    ATOMIC("max_f32", "max_f32", MaximumFloat, uint32_t),
-    ATOMIC("add_f64", "add_f64", AddFloat, uint64_t),
-    ATOMIC("min_f64", "min_f64", MinimumFloat, uint64_t),
-    ATOMIC("max_f64", "max_f64", MaximumFloat, uint64_t),
-    ATOMIC("pk_add_f16", "pk_add_f16", AddPackedHalf, uint32_t),
-    ATOMIC("pk_add_bf16", "pk_add_bf16", AddPackedBFloat16, uint32_t),
-    memory("global_atomic_cmpswap flat_atomic_cmpswap global_atomic_cmpswap_b32 "
-           "flat_atomic_cmpswap_b32",
-           Shape::Flat, atomicClass, atomicCompareAndSwap<uint32_t>),
-    memory("global_atomic_cmpswap_x2 flat_atomic_cmpswap_x2 global_atomic_cmpswap_b64 "
-           "flat_atomic_cmpswap_b64",
-           Shape::Flat, atomicClass, atomicCompareAndSwap<uint64_t>),
+    memory("global_load_addtid_b32", Shape::Flat, loadClass, loadByLane),
+    memory("global_store_addtid_b32", Shape::Flat, storeClass, storeByLane),
+    memory("global_load_block", Shape::Flat, loadClass, block<false>),
+    memory("global_store_block", Shape::Flat, storeClass, block<true>),
+    memory("global_load_tr_b128", Shape::Flat, loadClass, loadTransposed<16, 16>),
+    memory("global_load_tr_b64", Shape::Flat, loadClass, loadTransposed<8, 8>),
 
     memory("global_load_lds_dword", Shape::Flat, loadClass, loadToLds<4, Narrow::Whole>),
     memory("global_load_lds_dwordx3", Shape::Flat, loadClass, loadToLds<12, Narrow::Whole>),

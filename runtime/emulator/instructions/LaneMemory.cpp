@@ -10,24 +10,28 @@
 namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 
-bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, uint32_t bytes,
-                        bool isStore) {
+bool failAccess(Wave &wave, const Record *record, FaultKind kind, int32_t lane, uint64_t address,
+                AccessForm form) {
+  fail(wave, record, kind, lane, address, form.bytes, form.isStore());
+  wave.fault.isAtomic = form.isAtomic();
+  return false;
+}
+
+bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, AccessForm form) {
   GlobalMemory &memory = *wave.workgroup->memory;
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
     uint64_t address = lanes.address[lane];
-    Access access = memory.check(record, address, bytes, isStore);
-    if (access == Access::Allowed) {
-      uint64_t inside = memory.lastOf(record).end - address;
-      if (inside < bytes) {
-        lanes.overEnd |= uint64_t(1) << lane;
-        lanes.lengths[lane] = static_cast<uint8_t>(inside);
-      }
-      continue;
+    Access access = memory.check(record, address, form.bytes, form.isStore());
+    if (access != Access::Allowed)
+      return failAccess(wave, record,
+                        access == Access::ReadOnly ? FaultKind::ReadOnly : FaultKind::OutOfBounds,
+                        lane, address, form);
+    uint64_t inside = memory.lastOf(record).end - address;
+    if (inside < form.bytes) {
+      lanes.overEnd |= uint64_t(1) << lane;
+      lanes.lengths[lane] = static_cast<uint8_t>(inside);
     }
-    FaultKind kind = access == Access::ReadOnly ? FaultKind::ReadOnly : FaultKind::OutOfBounds;
-    fail(wave, record, kind, lane, address, bytes, isStore);
-    return false;
   }
   return true;
 }
@@ -35,23 +39,19 @@ bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, 
 bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form) {
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
-    if (lanes.address[lane] % form.alignment == 0)
-      continue;
-    fail(wave, record, FaultKind::Misaligned, lane, lanes.address[lane], form.bytes,
-         form.isStore());
-    return false;
+    if (lanes.address[lane] % form.alignment != 0)
+      return failAccess(wave, record, FaultKind::Misaligned, lane, lanes.address[lane], form);
   }
   return true;
 }
 
-bool toLdsInBounds(Wave &wave, const Record *record, uint32_t step) {
-  uint64_t base = uint64_t(wave.scalars[scalar::M0]) + record->immediate;
+bool toLdsInBounds(Wave &wave, const Record *record, const LdsTarget &target) {
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
-    uint64_t offset = base + uint64_t(step) * static_cast<unsigned>(lane);
-    if (offset + step <= wave.workgroup->ldsBytes)
+    uint64_t offset = target.offset(static_cast<unsigned>(lane));
+    if (offset + target.bytes <= wave.workgroup->ldsBytes)
       continue;
-    fail(wave, record, FaultKind::LdsOutOfBounds, lane, offset, step, true);
+    fail(wave, record, FaultKind::LdsOutOfBounds, lane, offset, target.bytes, true);
     return false;
   }
   return true;
@@ -68,14 +68,14 @@ static Operand registersAfter(Operand operand, unsigned count) {
                                              : Operand(operand.kind(), operand.index() + count);
 }
 
-static MemoryAccess accessOf(const Record *record, AccessForm form) {
+static MemoryAccess accessOf(const Wave &wave, const Record *record, AccessForm form) {
   MemoryAccess access;
   access.record = record;
   access.kind = form.kind;
   access.scope = scopeOf(record);
   access.placement = form.placement;
   access.bytes = form.bytes;
-  access.registers = static_cast<uint8_t>((form.bytes + 3) / 4);
+  access.registers = form.registers ? form.registers : static_cast<uint8_t>((form.bytes + 3) / 4);
   access.elementBits = form.elementBits;
   if (form.kind == AccessKind::Load)
     access.data = record->destination;
@@ -83,6 +83,17 @@ static MemoryAccess accessOf(const Record *record, AccessForm form) {
     access.data = record->sources[form.source];
   if (form.kind == AccessKind::AtomicReturning)
     access.result = record->destination;
+  if (form.kind == AccessKind::LoadToLds) {
+    bool isConverted = form.placement == DataPlacement::Converted;
+    LdsTarget target(wave, record, isConverted ? 4 : form.bytes);
+    access.ldsStep = target.step;
+    access.ldsOffset = target.base;
+  }
+  // Exchanges of two words have their data in two operands, and one result.
+  if (form.kind == AccessKind::AtomicReturning)
+    access.result = registersAfter(access.result, form.part);
+  else
+    access.data = registersAfter(access.data, form.part);
   if (form.comparison == AccessForm::registersAfter)
     access.comparison = registersAfter(access.data, access.registers);
   else if (form.comparison != 0)
@@ -91,7 +102,7 @@ static MemoryAccess accessOf(const Record *record, AccessForm form) {
 }
 
 bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form) {
-  MemoryAccess access = accessOf(record, form);
+  MemoryAccess access = accessOf(wave, record, form);
   access.active = lanes.active;
   access.partial = lanes.partial;
   access.zeroed = form.isStore() && form.kind != AccessKind::AtomicReturning ? 0 : lanes.outside;
@@ -100,42 +111,24 @@ bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, 
   access.addresses = lanes.address;
   access.contiguous =
       lanes.active == wave.allLanes() && isContiguous(lanes, wave.waveSize, form.bytes);
-  if (uint64_t accessed = lanes.active | lanes.partial) {
-    uint64_t low = ~uint64_t(0), high = 0;
-    forActive(accessed, [&](unsigned lane) {
-      uint64_t address = lanes.address[lane];
-      low = address < low ? address : low;
-      high = address > high ? address : high;
-    });
-    const Allocation &last = wave.workgroup->memory->lastOf(record);
-    if (last.contains(low, high - low + 1))
-      access.allocation = &last;
-  }
-  if (form.kind == AccessKind::LoadToLds) {
-    access.ldsStep = form.bytes < 4 ? 4 : form.bytes;
-    access.ldsOffset = wave.scalars[scalar::M0] + record->immediate;
-  }
+  if (lanes.partial == 0)
+    access.allocation = lanes.allocation;
   return wave.observers->report(wave, access);
 }
 
 bool reportOffsets(Wave &wave, const Record *record, AccessSpace space, const uint32_t *offsets,
-                   uint32_t offset, uint64_t active, AccessForm form, unsigned part) {
-  MemoryAccess access = accessOf(record, form);
+                   uint32_t offset, uint64_t active, AccessForm form) {
+  MemoryAccess access = accessOf(wave, record, form);
   access.space = space;
   access.active = active;
   access.offsets = offsets;
   access.offset = offset;
-  // The second part of a two-address form: loads and exchanges have one destination.
-  if (form.kind == AccessKind::Load)
-    access.data = registersAfter(access.data, part);
-  else
-    access.result = registersAfter(access.result, part);
   return wave.observers->report(wave, access);
 }
 
 bool reportScalar(Wave &wave, const Record *record, uint64_t address, uint32_t bytes,
                   DataPlacement placement, uint32_t inRange) {
-  MemoryAccess access = accessOf(record, {AccessKind::Load, placement, bytes});
+  MemoryAccess access = accessOf(wave, record, {AccessKind::Load, placement, bytes});
   uint8_t length = static_cast<uint8_t>(inRange);
   access.space = AccessSpace::Constant;
   access.addresses = &address;

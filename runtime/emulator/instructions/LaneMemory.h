@@ -17,6 +17,7 @@
 #include "runtime/emulator/GlobalMemory.h"
 #include "runtime/emulator/Instruction.h"
 #include "runtime/emulator/Machine.h"
+#include "runtime/emulator/TransposedLoads.h"
 #include "runtime/emulator/Wave.h"
 #include "runtime/emulator/instructions/LaneCopy.h"
 
@@ -29,6 +30,8 @@ struct LaneAddresses {
   // What `MemoryAccess` says of them.
   uint64_t partial = 0, outside = 0, overEnd = 0;
   uint8_t lengths[maximumWaveSize];
+  /// The one allocation that holds the accesses of all active lanes, or null: not known.
+  const Allocation *allocation = nullptr;
 };
 
 /// What an instruction does with each lane's bytes.
@@ -42,12 +45,20 @@ struct AccessForm {
   uint8_t comparison = 0;
 
   uint8_t elementBits = 0; ///< Of transposing loads.
+  uint8_t registers = 0;   ///< If they do not just hold the bytes.
+  /// Registers of the instruction's data, or of its result, before those of this access.
+  uint8_t part = 0;
 
   static constexpr uint8_t registersAfter = 255, noSource = 255;
 
   constexpr AccessForm ofSource(uint8_t index) const {
     AccessForm copy = *this;
     copy.source = index;
+    return copy;
+  }
+  constexpr AccessForm ofPart(unsigned first) const {
+    AccessForm copy = *this;
+    copy.part = static_cast<uint8_t>(first);
     return copy;
   }
   constexpr AccessForm comparedWith(uint8_t index) const {
@@ -72,36 +83,39 @@ template <typename Body> WAVETILE_INLINE void forActive(uint64_t mask, Body body
     body(static_cast<unsigned>(__builtin_ctzll(mask)));
 }
 
+/// Stops the wave for what a lane would access. False, for callers to return.
+bool failAccess(Wave &wave, const Record *record, FaultKind kind, int32_t lane, uint64_t address,
+                AccessForm form);
+
 /// Checks the active lanes' accesses one by one; records the fault of the first bad one, and which
 /// loads run over the end of their allocation.
-bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, uint32_t bytes,
-                        bool isStore);
+bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, AccessForm form);
 
-/// Whether all active lanes may access `bytes` bytes. If not, the wave has its fault.
+/// Whether all active lanes may access their bytes. If not, the wave has its fault.
 WAVETILE_INLINE bool accessible(Wave &wave, const Record *record, LaneAddresses &lanes,
-                                uint32_t bytes, bool isStore) {
+                                AccessForm form) {
   if (lanes.active == 0)
     return true;
   uint64_t low = ~uint64_t(0), high = 0;
-  const uint32_t *active = wave.activeRow();
-  if (lanes.active == wave.exec()) {
-    for (unsigned lane = 0; lane < wave.waveSize; ++lane) {
-      uint64_t on = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(active[lane])));
-      uint64_t whenOn = lanes.address[lane] | ~on;
-      low = whenOn < low ? whenOn : low;
-      uint64_t elseZero = lanes.address[lane] & on;
-      high = elseZero > high ? elseZero : high;
-    }
-  } else {
-    for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
-      uint64_t address = lanes.address[__builtin_ctzll(mask)];
-      low = address < low ? address : low;
-      high = address > high ? address : high;
-    }
+  alignas(64) uint32_t some[maximumWaveSize];
+  const uint32_t *active = some;
+  if (__builtin_expect(lanes.active == wave.exec(), 1))
+    active = wave.activeRow();
+  else
+    Wave::expandMask(lanes.active, some);
+  for (unsigned lane = 0; lane < wave.waveSize; ++lane) {
+    uint64_t on = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(active[lane])));
+    uint64_t whenOn = lanes.address[lane] | ~on;
+    low = whenOn < low ? whenOn : low;
+    uint64_t elseZero = lanes.address[lane] & on;
+    high = elseZero > high ? elseZero : high;
   }
-  uint64_t total = high - low + bytes;
-  return wave.workgroup->memory->containsAll(record, low, total, isStore) ||
-         eachLaneAccessible(wave, record, lanes, bytes, isStore);
+  uint64_t total = high - low + form.bytes;
+  GlobalMemory &memory = *wave.workgroup->memory;
+  if (__builtin_expect(!memory.containsAll(record, low, total, form.isStore()), 0))
+    return eachLaneAccessible(wave, record, lanes, form);
+  lanes.allocation = &memory.lastOf(record);
+  return true;
 }
 
 // --- Reports to the checks, see AccessObserver.h ---
@@ -112,9 +126,8 @@ WAVETILE_INLINE bool isObserved(const Wave &wave) {
 /// Reports accesses to global memory. False: the wave has its fault.
 bool reportGlobal(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form);
 /// Reports accesses of the lanes of \p active to LDS or scratch at `offsets[lane] + offset`.
-/// `part` counts the registers of the data before those that this report is about.
 bool reportOffsets(Wave &wave, const Record *record, AccessSpace space, const uint32_t *offsets,
-                   uint32_t offset, uint64_t active, AccessForm form, unsigned part = 0);
+                   uint32_t offset, uint64_t active, AccessForm form);
 /// Reports a load through the scalar cache into `record->destination`.
 bool reportScalar(Wave &wave, const Record *record, uint64_t address, uint32_t bytes,
                   DataPlacement placement, uint32_t inRange);
@@ -123,8 +136,19 @@ bool reportScalar(Wave &wave, const Record *record, uint64_t address, uint32_t b
 /// to LDS need. If not, the wave has its fault.
 bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form);
 
+/// Loads to LDS: lane l writes `bytes`, at least a dword, at `base + step * l`. M0 has 18 bits.
+struct LdsTarget {
+  uint32_t base, step, bytes;
+  WAVETILE_INLINE LdsTarget(const Wave &wave, const Record *record, uint32_t loaded)
+      : base((wave.scalars[scalar::M0] & 0x3ffff) + record->immediate),
+        step(loaded <= 4    ? 4
+             : loaded == 12 ? 16
+                            : loaded),
+        bytes(loaded < 4 ? 4 : loaded) {}
+  WAVETILE_INLINE uint32_t offset(unsigned lane) const { return base + step * lane; }
+};
 /// Whether all active lanes of a load to LDS write inside LDS. If not, the wave has its fault.
-bool toLdsInBounds(Wave &wave, const Record *record, uint32_t step);
+bool toLdsInBounds(Wave &wave, const Record *record, const LdsTarget &target);
 
 WAVETILE_INLINE void countBytes(const Wave &wave, const LaneAddresses &lanes, uint32_t bytes,
                                 bool isStore) {
@@ -144,6 +168,21 @@ template <typename T> WAVETILE_INLINE T loadFrom(uint64_t address) {
 }
 template <typename T> WAVETILE_INLINE void storeTo(uint64_t address, T value) {
   __builtin_memcpy(reinterpret_cast<void *>(address), &value, sizeof(T));
+}
+
+/// A lane's 32- or 64-bit word in register rows.
+template <typename T>
+WAVETILE_INLINE T wordOf(const uint32_t *row, unsigned lane, unsigned stride) {
+  T value = row[lane];
+  if constexpr (sizeof(T) == 8)
+    value |= static_cast<uint64_t>(row[stride + lane]) << 32;
+  return value;
+}
+template <typename T>
+WAVETILE_INLINE void setWord(uint32_t *row, unsigned lane, unsigned stride, T value) {
+  row[lane] = static_cast<uint32_t>(value);
+  if constexpr (sizeof(T) == 8)
+    row[stride + lane] = static_cast<uint32_t>(value >> 32);
 }
 
 /// If the lanes' addresses follow one another in steps of \p bytes.
@@ -282,6 +321,32 @@ WAVETILE_INLINE void storeNarrow(const uint32_t *row, const LaneAddresses &lanes
       storeTo<uint16_t>(lanes.address[lane], static_cast<uint16_t>(value));
   });
 }
+
+/// What transposing loads have read, until it is given to the lanes that get it.
+class TransposeBuffer {
+public:
+  WAVETILE_INLINE void load(unsigned lane, uint64_t address, unsigned bytes) {
+    __builtin_memcpy(&loaded[lane], reinterpret_cast<const void *>(address), bytes);
+  }
+  template <bool isGlobal, unsigned bytes, unsigned bits>
+  WAVETILE_INLINE void give(const Wave &wave, uint32_t *row) const {
+    constexpr unsigned elements = bytes * 8 / bits;
+    constexpr Value mask = (Value(1) << bits) - 1;
+    forActive(wave.exec(), [&](unsigned lane) {
+      Value result = 0;
+      for (unsigned i = 0; i < elements; ++i) {
+        TransposedSource source = transposedSource(isGlobal, bytes, bits, lane, i);
+        result |= (loaded[source.lane] >> (bits * source.element) & mask) << (bits * i);
+      }
+      for (unsigned i = 0; i < bytes / 4; ++i)
+        row[i * wave.waveSize + lane] = static_cast<uint32_t>(result >> (32 * i));
+    });
+  }
+
+private:
+  using Value = unsigned __int128;
+  Value loaded[maximumWaveSize] = {};
+};
 
 /// A row of a memory table.
 constexpr Instruction memory(const char *names, Shape shape, InstructionClass instructionClass,

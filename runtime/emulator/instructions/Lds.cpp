@@ -18,14 +18,10 @@ bool failInLds(Wave &wave, const Record *record, const uint32_t *addresses, uint
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
     uint64_t address = addresses[lane] + offset;
-    if (address + form.bytes > wave.workgroup->ldsBytes) {
-      fail(wave, record, FaultKind::LdsOutOfBounds, lane, address, form.bytes, form.isStore());
-      return false;
-    }
-    if (address & (form.alignment - 1)) {
-      fail(wave, record, FaultKind::Misaligned, lane, address, form.bytes, form.isStore());
-      return false;
-    }
+    if (address + form.bytes > wave.workgroup->ldsBytes)
+      return failAccess(wave, record, FaultKind::LdsOutOfBounds, lane, address, form);
+    if (address & (form.alignment - 1))
+      return failAccess(wave, record, FaultKind::Misaligned, lane, address, form);
   }
   return true;
 }
@@ -101,7 +97,7 @@ template <unsigned dwords, unsigned step> const Record *readTwo(Wave &wave, cons
   TwoOffsets offsets(record, 4 * dwords * step);
   AddressCopy addresses(wave, record->sources[0]);
   if (!accessLds(wave, record, addresses.row, offsets.first, loadForm(dwords)) ||
-      !accessLds(wave, record, addresses.row, offsets.second, loadForm(dwords), dwords))
+      !accessLds(wave, record, addresses.row, offsets.second, loadForm(dwords).ofPart(dwords)))
     return nullptr;
   uint32_t *row = wave.row(record->destination);
   readRows<dwords>(wave, addresses.row, offsets.first, row);
@@ -143,58 +139,17 @@ const Record *writeByLane(Wave &wave, const Record *record) {
   return record + 1;
 }
 
-/// Transposing reads: each 16 lanes load a block of 16 columns, row after row, in pieces of 64 bits
-/// a lane; lane i gets column i. `bits` is the width of an element.
-template <unsigned bits> const Record *readTransposed(Wave &wave, const Record *record) {
-  if (!accessLds(wave, record, transposedForm(8, bits)))
-    return nullptr;
-  constexpr unsigned elements = 64 / bits; // A lane's, which is also the number of rows.
-  constexpr unsigned lanesOfRow = 16 / elements;
-  const uint32_t *addresses = wave.row(record->sources[0]);
-  uint64_t loaded[maximumWaveSize] = {};
-  uint64_t exec = wave.exec();
-  forActive(exec, [&](unsigned lane) {
-    __builtin_memcpy(
-        &loaded[lane],
-        reinterpret_cast<const void *>(ldsAddress(wave, addresses[lane], record->immediate)), 8);
-  });
-  const unsigned stride = wave.waveSize;
-  uint32_t *row = wave.row(record->destination);
-  constexpr uint64_t mask = (uint64_t(1) << bits) - 1;
-  forActive(exec, [&](unsigned lane) {
-    unsigned group = lane & ~15u, column = lane & 15;
-    uint64_t result = 0;
-    for (unsigned k = 0; k < elements; ++k) {
-      uint64_t source = loaded[group + k * lanesOfRow + column / elements];
-      result |= (source >> (bits * (column % elements)) & mask) << (bits * k);
-    }
-    row[lane] = static_cast<uint32_t>(result);
-    row[stride + lane] = static_cast<uint32_t>(result >> 32);
-  });
-  return record + 1;
-}
-/// The same for elements of 6 bits, 16 of them in 96 bits a lane.
-const Record *readTransposed6(Wave &wave, const Record *record) {
-  if (!accessLds(wave, record, transposedForm(12, 6)))
+/// Transposing reads, see TransposedLoads.h. `bits` is the width of an element.
+template <unsigned bytes, unsigned bits>
+const Record *readTransposed(Wave &wave, const Record *record) {
+  if (!accessLds(wave, record, transposedForm(bytes, bits)))
     return nullptr;
   const uint32_t *addresses = wave.row(record->sources[0]);
-  unsigned __int128 loaded[maximumWaveSize] = {};
-  uint64_t exec = wave.exec();
-  forActive(exec, [&](unsigned lane) {
-    __builtin_memcpy(
-        &loaded[lane],
-        reinterpret_cast<const void *>(ldsAddress(wave, addresses[lane], record->immediate)), 12);
+  TransposeBuffer buffer;
+  forActive(wave.exec(), [&](unsigned lane) {
+    buffer.load(lane, ldsAddress(wave, addresses[lane], record->immediate), bytes);
   });
-  const unsigned stride = wave.waveSize;
-  uint32_t *row = wave.row(record->destination);
-  forActive(exec, [&](unsigned lane) {
-    unsigned group = lane & ~15u, column = lane & 15;
-    unsigned __int128 result = 0;
-    for (unsigned k = 0; k < 16; ++k)
-      result |= (loaded[group + k] >> (6 * column) & 63) << (6 * k);
-    for (unsigned i = 0; i < 3; ++i)
-      row[i * stride + lane] = static_cast<uint32_t>(result >> (32 * i));
-  });
+  buffer.give<false, bytes, bits>(wave, wave.row(record->destination));
   return record + 1;
 }
 
@@ -245,10 +200,10 @@ constexpr Instruction table[] = {
     memory("ds_write_addtid_b32 ds_store_addtid_b32", Shape::Lds, lds, writeByLane),
     memory("ds_nop", Shape::Lds, lds, nothing),
 
-    memory("ds_read_b64_tr_b16", Shape::Lds, lds, readTransposed<16>),
-    memory("ds_read_b64_tr_b8", Shape::Lds, lds, readTransposed<8>),
-    memory("ds_read_b64_tr_b4", Shape::Lds, lds, readTransposed<4>),
-    memory("ds_read_b96_tr_b6", Shape::Lds, lds, readTransposed6),
+    memory("ds_read_b64_tr_b16", Shape::Lds, lds, readTransposed<8, 16>),
+    memory("ds_read_b64_tr_b8", Shape::Lds, lds, readTransposed<8, 8>),
+    memory("ds_read_b64_tr_b4", Shape::Lds, lds, readTransposed<8, 4>),
+    memory("ds_read_b96_tr_b6", Shape::Lds, lds, readTransposed<12, 6>),
 };
 
 } // namespace

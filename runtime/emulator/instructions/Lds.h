@@ -29,9 +29,9 @@ bool failInLds(Wave &wave, const Record *record, const uint32_t *addresses, uint
                AccessForm form);
 
 /// Checks that each active lane's bytes, at its address plus \p offset, lie in LDS and are aligned
-/// as hardware wants it; reports them. `part`: see `reportOffsets`.
+/// as hardware wants it; reports them.
 WAVETILE_INLINE bool accessLds(Wave &wave, const Record *record, const uint32_t *addresses,
-                               uint32_t offset, AccessForm form, unsigned part = 0) {
+                               uint32_t offset, AccessForm form) {
   const uint32_t *active = wave.activeRow();
   uint32_t highest = 0, low = 0;
   for (unsigned lane = 0; lane < wave.waveSize; ++lane) {
@@ -43,7 +43,7 @@ WAVETILE_INLINE bool accessLds(Wave &wave, const Record *record, const uint32_t 
   if (__builtin_expect(!inside | ((low & (form.alignment - 1)) != 0), 0) && wave.exec() != 0)
     return failInLds(wave, record, addresses, offset, form);
   return !isObserved(wave) || wave.exec() == 0 ||
-         reportOffsets(wave, record, AccessSpace::Lds, addresses, offset, wave.exec(), form, part);
+         reportOffsets(wave, record, AccessSpace::Lds, addresses, offset, wave.exec(), form);
 }
 
 /// The same for the address register of \p record and its offset.

@@ -17,21 +17,6 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-/// A lane's 32- or 64-bit word in register rows.
-template <typename T>
-WAVETILE_INLINE T wordOf(const uint32_t *row, unsigned lane, unsigned stride) {
-  T value = row[lane];
-  if constexpr (sizeof(T) == 8)
-    value |= static_cast<uint64_t>(row[stride + lane]) << 32;
-  return value;
-}
-template <typename T>
-WAVETILE_INLINE void setWord(uint32_t *row, unsigned lane, unsigned stride, T value) {
-  row[lane] = static_cast<uint32_t>(value);
-  if constexpr (sizeof(T) == 8)
-    row[stride + lane] = static_cast<uint32_t>(value >> 32);
-}
-
 /// Replaces each active lane's word at its address plus \p offset by what \p change makes of the
 /// old one, which goes to \p result if there is one.
 template <typename T, typename Change>
@@ -114,7 +99,7 @@ template <typename T, unsigned step> const Record *exchangeTwo(Wave &wave, const
   TwoOffsets offsets(record, sizeof(T) * step);
   AddressCopy addresses(wave, record->sources[0]);
   if (!accessLds(wave, record, addresses.row, offsets.first, form) ||
-      !accessLds(wave, record, addresses.row, offsets.second, form.ofSource(2), dwords))
+      !accessLds(wave, record, addresses.row, offsets.second, form.ofSource(2).ofPart(dwords)))
     return nullptr;
   const unsigned stride = wave.waveSize;
   // The result may lie over the data.

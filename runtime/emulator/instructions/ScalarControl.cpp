@@ -1,4 +1,4 @@
-//===- ScalarControl.cpp - Branches, waits, EXEC and scalar memory --------===//
+//===- ScalarControl.cpp - Branches, waits, EXEC and modes ----------------===//
 //
 // Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/emulator/Barriers.h"
-#include "runtime/emulator/instructions/LaneMemory.h"
 #include "runtime/emulator/instructions/Scalars.h"
 #include "runtime/emulator/instructions/Tables.h"
 
@@ -198,79 +197,6 @@ const Record *setRoundingMode(Wave &wave, const Record *record) {
   return setMode(wave, record, (wave.mode.bits() & ~15u) | (record->immediate & 15));
 }
 
-// --- Scalar memory ---
-
-/// Loads `dwords` dwords. The address is a register pair plus a constant plus, if there is one, a
-/// scalar offset.
-template <unsigned dwords> const Record *scalarLoad(Wave &wave, const Record *record) {
-  uint64_t base = wave.scalar64(record->sources[0].index());
-  uint64_t address =
-      base + static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
-  if (record->sources[1].kind() != OperandKind::None)
-    address += wave.read32(record->sources[1]);
-  if (address & 3)
-    return fail(wave, record, FaultKind::Misaligned, -1, address, 4 * dwords, false);
-  GlobalMemory &memory = *wave.workgroup->memory;
-  if (!memory.containsAll(record, address, 4 * dwords, false) &&
-      memory.check(record, address, 4 * dwords, false) != Access::Allowed)
-    return fail(wave, record, FaultKind::OutOfBounds, -1, address, 4 * dwords, false);
-  if (isObserved(wave) &&
-      !reportScalar(wave, record, address, 4 * dwords, DataPlacement::Dwords, 4 * dwords))
-    return nullptr;
-  // A wave's scalar registers end before the special ones.
-  __builtin_memcpy(wave.scalars + record->destination.index(),
-                   reinterpret_cast<const void *>(address), 4 * dwords);
-  *wave.workgroup->bytesLoaded += 4 * dwords;
-  return record + 1;
-}
-template <unsigned bytes, bool isSigned>
-const Record *scalarLoadNarrow(Wave &wave, const Record *record) {
-  uint64_t address =
-      wave.scalar64(record->sources[0].index()) +
-      static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(record->immediate)));
-  if (record->sources[1].kind() != OperandKind::None)
-    address += wave.read32(record->sources[1]);
-  GlobalMemory &memory = *wave.workgroup->memory;
-  if (!memory.containsAll(record, address, bytes, false))
-    return fail(wave, record, FaultKind::OutOfBounds, -1, address, bytes, false);
-  constexpr DataPlacement placement =
-      isSigned ? DataPlacement::SignExtend : DataPlacement::ZeroExtend;
-  if (isObserved(wave) && !reportScalar(wave, record, address, bytes, placement, bytes))
-    return nullptr;
-  uint32_t value = bytes == 1 ? loadFrom<uint8_t>(address) : loadFrom<uint16_t>(address);
-  if (isSigned)
-    value = bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
-                       : static_cast<uint32_t>(static_cast<int16_t>(value));
-  wave.scalars[record->destination.index()] = value;
-  return record + 1;
-}
-/// Loads through a buffer resource: dwords beyond its range are 0.
-template <unsigned dwords> const Record *scalarBufferLoad(Wave &wave, const Record *record) {
-  const uint32_t *resource = wave.scalars + record->sources[0].index();
-  uint64_t base = resource[0] | static_cast<uint64_t>(resource[1] & 0xffff) << 32;
-  uint32_t stride = resource[1] >> 16 & 0x3fff;
-  uint64_t size = stride == 0 ? resource[2] : uint64_t(resource[2]) * stride;
-  uint64_t offset = record->immediate;
-  if (record->sources[1].kind() != OperandKind::None)
-    offset += wave.read32(record->sources[1]);
-  offset &= ~uint64_t(3);
-  uint64_t left = offset < size ? (size - offset) / 4 : 0;
-  unsigned inRange = left < dwords ? static_cast<unsigned>(left) : dwords;
-  uint64_t address = base + offset;
-  GlobalMemory &memory = *wave.workgroup->memory;
-  if (inRange != 0 && !memory.containsAll(record, address, 4 * inRange, false) &&
-      memory.check(record, address, 4 * inRange, false) != Access::Allowed)
-    return fail(wave, record, FaultKind::OutOfBounds, -1, address, 4 * inRange, false);
-  if (isObserved(wave) &&
-      !reportScalar(wave, record, address, 4 * dwords, DataPlacement::Dwords, 4 * inRange))
-    return nullptr;
-  uint32_t *destination = wave.scalars + record->destination.index();
-  for (unsigned i = 0; i < dwords; ++i)
-    destination[i] = i < inRange ? loadFrom<uint32_t>(address + 4 * i) : 0;
-  *wave.workgroup->bytesLoaded += 4 * dwords;
-  return record + 1;
-}
-
 // --- Rows ---
 
 constexpr Signature get64{Type::B64, {}, false};
@@ -292,9 +218,6 @@ constexpr Instruction wait(const char *names, Handler handler) {
 }
 constexpr Instruction branchRow(const char *names, Handler handler) {
   return control(names, Shape::Branch, InstructionClass::Branch, handler);
-}
-constexpr Instruction load(const char *names, Handler handler) {
-  return control(names, Shape::ScalarMemory, InstructionClass::ScalarMemory, handler);
 }
 constexpr Instruction writingResult(Instruction row) {
   row.variant = 1;
@@ -368,21 +291,6 @@ constexpr Instruction table[] = {
     wait("s_denorm_mode", setDenormalMode),
     wait("s_round_mode", setRoundingMode),
 
-    load("s_load_dword s_load_b32", scalarLoad<1>),
-    load("s_load_dwordx2 s_load_b64", scalarLoad<2>),
-    load("s_load_b96", scalarLoad<3>),
-    load("s_load_dwordx4 s_load_b128", scalarLoad<4>),
-    load("s_load_dwordx8 s_load_b256", scalarLoad<8>),
-    load("s_load_dwordx16 s_load_b512", scalarLoad<16>),
-    load("s_load_i8", scalarLoadNarrow<1, true>),
-    load("s_load_u8", scalarLoadNarrow<1, false>),
-    load("s_load_i16", scalarLoadNarrow<2, true>),
-    load("s_load_u16", scalarLoadNarrow<2, false>),
-    load("s_buffer_load_dword s_buffer_load_b32", scalarBufferLoad<1>),
-    load("s_buffer_load_dwordx2 s_buffer_load_b64", scalarBufferLoad<2>),
-    load("s_buffer_load_dwordx4 s_buffer_load_b128", scalarBufferLoad<4>),
-    load("s_buffer_load_dwordx8 s_buffer_load_b256", scalarBufferLoad<8>),
-    load("s_buffer_load_dwordx16 s_buffer_load_b512", scalarBufferLoad<16>),
 };
 
 } // namespace

@@ -16,6 +16,7 @@ inline namespace WAVETILE_HOST_ISA {
 InstructionRows scalarAlu();
 InstructionRows scalarFloat();
 InstructionRows scalarControl();
+InstructionRows scalarMemory();
 InstructionRows vectorInteger();
 InstructionRows vectorFloat();
 InstructionRows vectorHalf();
@@ -27,7 +28,10 @@ InstructionRows crossLane();
 InstructionRows ldsMemory();
 InstructionRows ldsAtomics();
 InstructionRows globalMemory();
+InstructionRows globalAtomics();
+InstructionRows scratchMemory();
 InstructionRows bufferMemory();
+InstructionRows typedBuffer();
 InstructionRows matrix();
 InstructionRows scaledMatrix();
 InstructionRows sparseMatrix();
