@@ -201,6 +201,7 @@ const Record *setRoundingMode(Wave &wave, const Record *record) {
 
 constexpr Signature get64{Type::B64, {}, false};
 constexpr Signature use64{Type::None, {Type::B64}, false};
+constexpr Signature use32{Type::None, {Type::B32}, false};
 constexpr Signature map64{Type::B64, {Type::B64}, false};
 constexpr Signature map32{Type::B32, {Type::B32}, false};
 
@@ -248,14 +249,22 @@ constexpr Instruction table[] = {
     wait("s_waitcnt_vmcnt", nothing),
     wait("s_waitcnt_lgkmcnt", nothing),
     wait("s_waitcnt_vscnt", nothing),
+    wait("s_wait_loadcnt", nothing),
+    wait("s_wait_storecnt", nothing),
+    wait("s_wait_samplecnt", nothing),
+    wait("s_wait_bvhcnt", nothing),
+    wait("s_wait_expcnt", nothing),
+    wait("s_wait_dscnt", nothing),
+    wait("s_wait_kmcnt", nothing),
+    wait("s_wait_loadcnt_dscnt", nothing),
+    wait("s_wait_storecnt_dscnt", nothing),
+    special("s_sleep_var", use32, sleep).as(InstructionClass::Wait),
     wait("s_nop s_waitcnt_expcnt s_waitcnt_depctr s_delay_alu s_clause s_setprio "
          "s_wait_idle s_icache_inv "
          "s_set_inst_prefetch_distance s_inst_prefetch s_ttracedata s_ttracedata_imm "
          "s_incperflevel s_decperflevel s_sethalt s_dcache_inv s_dcache_wb s_dcache_wb_vol "
-         "s_dcache_inv_vol s_gl1_inv s_version v_nop s_wait_loadcnt s_wait_storecnt "
-         "s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt s_wait_dscnt s_wait_kmcnt "
-         "s_wait_loadcnt_dscnt s_wait_storecnt_dscnt s_wait_alu s_wait_event s_setkill "
-         "s_singleuse_vdst s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
+         "s_dcache_inv_vol s_gl1_inv s_version v_nop s_wait_alu s_wait_event s_wakeup "
+         "s_singleuse_vdst v_pipeflush s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
          "s_prefetch_data_pc_rel s_buffer_prefetch_data global_inv global_wb global_wbinv",
          nothing),
     control("s_trap", Shape::Control, InstructionClass::Branch, trap),

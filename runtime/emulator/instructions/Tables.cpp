@@ -14,11 +14,12 @@ inline namespace WAVETILE_HOST_ISA {
 
 const InstructionTables &tables() {
   static const InstructionRows all[] = {
-      scalarAlu(),     scalarFloat(),   scalarControl(), scalarMemory(),  vectorInteger(),
-      vectorFloat(),   vectorHalf(),    vectorDouble(),  vectorCompare(), vectorConvert(),
-      packedMath(),    crossLane(),     ldsMemory(),     ldsAtomics(),    globalMemory(),
-      globalAtomics(), scratchMemory(), bufferMemory(),  typedBuffer(),   matrix(),
-      scaledMatrix(),  sparseMatrix(),  waveMatrix(),
+      scalarAlu(),     scalarFloat(),   scalarControl(), scalarMemory(),   vectorInteger(),
+      vectorFloat(),   vectorHalf(),    vectorDouble(),  vectorCompare(),  vectorConvert(),
+      packedMath(),    crossLane(),     ldsMemory(),     ldsAtomics(),     globalMemory(),
+      globalAtomics(), scratchMemory(), bufferMemory(),  typedBuffer(),    matrix(),
+      scaledMatrix(),  sparseMatrix(),  waveMatrix(),    scalarBarriers(), scalarTranscendental(),
+      relativeMoves(), vectorExtrema(),
   };
 #define WAVETILE_QUOTE_(x) #x
 #define WAVETILE_QUOTE(x) WAVETILE_QUOTE_(x)
