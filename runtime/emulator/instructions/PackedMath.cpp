@@ -19,8 +19,6 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-constexpr Mode numberMode{false, true, false, false};
-
 /// Applies an operation on f16 values, held in f32, to both halves.
 template <typename Op, typename... Words> uint32_t WAVETILE_INLINE onHalves(Op op, Words... words) {
   uint32_t low = halfFrom(op(fromHalf(words)...));
@@ -35,9 +33,10 @@ uint32_t WAVETILE_INLINE onIntegers(Op op, Words... words) {
 }
 
 #define PACKED_HALF_2(NAME, EXPRESSION)                                                            \
-  vector<PackedF16(PackedF16, PackedF16)>(NAME, [](uint32_t x, uint32_t y) {                       \
-    return onHalves([](float a, float b) { return EXPRESSION; }, x, y);                            \
-  })
+  vector<PackedF16(PackedF16, PackedF16)>(                                                         \
+      NAME, []([[maybe_unused]] Lane lane, uint32_t x, uint32_t y) {                               \
+        return onHalves([&](float a, float b) { return EXPRESSION; }, x, y);                       \
+      })
 #define PACKED_INTEGER_2(NAME, TYPE, EXPRESSION)                                                   \
   vector<PackedU16(PackedU16, PackedU16)>(NAME, [](uint32_t x, uint32_t y) {                       \
     return onIntegers<TYPE>([](TYPE a, TYPE b) { return EXPRESSION; }, x, y);                      \
@@ -89,19 +88,25 @@ constexpr Instruction table[] = {
     // f16 pairs.
     PACKED_HALF_2("v_pk_add_f16", add(a, b)),
     PACKED_HALF_2("v_pk_mul_f16", multiply(a, b)),
-    PACKED_HALF_2("v_pk_min_f16", minimumNumber(a, b, numberMode)),
-    PACKED_HALF_2("v_pk_max_f16", maximumNumber(a, b, numberMode)),
+    PACKED_HALF_2("v_pk_min_f16", minimumNumber(a, b, lane.mode)),
+    PACKED_HALF_2("v_pk_max_f16", maximumNumber(a, b, lane.mode)),
     vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
         "v_pk_fma_f16",
-        [](uint32_t x, uint32_t y, uint32_t z) {
-          return onHalves([](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); },
-                          x, y, z);
+        [](Lane lane, uint32_t x, uint32_t y, uint32_t z) {
+          return onHalves(
+              [&](float a, float b, float c) {
+                return halfFusedMultiplyAdd(a, b, c, lane.mode.rounding16_64);
+              },
+              x, y, z);
         }),
     vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
         "v_pk_fmac_f16",
-        [](uint32_t x, uint32_t y, uint32_t z) {
-          return onHalves([](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); },
-                          x, y, z);
+        [](Lane lane, uint32_t x, uint32_t y, uint32_t z) {
+          return onHalves(
+              [&](float a, float b, float c) {
+                return halfFusedMultiplyAdd(a, b, c, lane.mode.rounding16_64);
+              },
+              x, y, z);
         })
         .with(rowflag::accumulates),
     vector<PackedF16(PackedF16, PackedF16, PackedF16)>(

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/emulator/Apertures.h"
 #include "runtime/emulator/Barriers.h"
 #include "runtime/emulator/instructions/LaneMemory.h"
 #include "runtime/emulator/instructions/Scalars.h"
@@ -161,41 +162,56 @@ struct Xnor {
   template <typename T> static T apply(T s, T exec) { return ~(s ^ exec); }
 };
 
-// --- The MODE register ---
+// --- Hardware registers ---
 
 const Record *setMode(Wave &wave, const Record *record, uint32_t bits) {
-  if (!wave.mode.set(bits))
-    return fail(wave, record, FaultKind::Refused, -1, 0, 0, false,
-                "only rounding to nearest even, and flushing both sources and results");
-  applyMode(wave.mode);
+  if (const char *reason = wave.mode.set(bits))
+    return fail(wave, record, FaultKind::Refused, -1, 0, 0, false, reason);
   return record + 1;
 }
-/// SIMM16 of s_getreg and s_setreg: register, first bit, number of bits. The decoder lets only MODE
-/// and, to read, XCC_ID through: this device has one XCC.
+/// SIMM16 of s_getreg and s_setreg: register, first bit, number of bits. The decoder lets only
+/// those through that `hardwareRegisterValue` knows.
 struct HardwareField {
-  uint32_t offset, mask;
-  bool isMode;
+  uint32_t id, offset, mask;
   explicit HardwareField(uint32_t immediate)
-      : offset(immediate >> 6 & 31),
-        mask(static_cast<uint32_t>((uint64_t(2) << (immediate >> 11 & 31)) - 1)),
-        isMode((immediate & 63) == 1) {}
+      : id(immediate & 63), offset(immediate >> 6 & 31),
+        mask(static_cast<uint32_t>((uint64_t(2) << (immediate >> 11 & 31)) - 1)) {}
 };
+uint32_t hardwareRegisterValue(const Wave &wave, uint32_t id) {
+  switch (id) {
+  case hardwareregister::Mode:
+    return wave.mode.bits;
+  case hardwareregister::Status: // SCC, EXECZ, VCCZ, VALID
+    return (wave.scalars[scalar::Scc] & 1) | (wave.exec() == 0 ? 1u << 9 : 0) |
+           (wave.laneMask(scalar::Vcc) == 0 ? 1u << 10 : 0) | 1u << 16;
+  case hardwareregister::HardwareId: // The wave's slot and its SIMD; the rest is all the first.
+    return (wave.indexInWorkgroup / 4 & 15) | (wave.indexInWorkgroup & 3) << 4;
+  case hardwareregister::LdsAllocation: // In granules of 128 dwords.
+    return ((wave.workgroup->ldsBytes + 511) / 512) << 12;
+  case hardwareregister::MemoryBases:
+    return static_cast<uint32_t>(privateAperture >> 48 | sharedAperture >> 48 << 16);
+  default: // TRAPSTS: no exception; XCC_ID: this device has one.
+    return 0;
+  }
+}
 const Record *getRegister(Wave &wave, const Record *record) {
   HardwareField field(record->immediate);
-  uint32_t bits = field.isMode ? wave.mode.bits() : 0;
+  uint32_t bits = hardwareRegisterValue(wave, field.id);
   wave.scalars[record->destination.index()] = bits >> field.offset & field.mask;
   return record + 1;
 }
 const Record *setRegister(Wave &wave, const Record *record) {
   HardwareField field(record->immediate);
+  if (field.id != hardwareregister::Mode) // TRAPSTS, whose flags nothing raises.
+    return record + 1;
   uint32_t value = wave.read32(record->sources[1]), mask = field.mask << field.offset;
-  return setMode(wave, record, (wave.mode.bits() & ~mask) | (value << field.offset & mask));
+  return setMode(wave, record, (wave.mode.bits & ~mask) | (value << field.offset & mask));
 }
 const Record *setDenormalMode(Wave &wave, const Record *record) {
-  return setMode(wave, record, (wave.mode.bits() & ~0xf0u) | (record->immediate & 15) << 4);
+  return setMode(wave, record, (wave.mode.bits & ~0xf0u) | (record->immediate & 15) << 4);
 }
 const Record *setRoundingMode(Wave &wave, const Record *record) {
-  return setMode(wave, record, (wave.mode.bits() & ~15u) | (record->immediate & 15));
+  return setMode(wave, record, (wave.mode.bits & ~15u) | (record->immediate & 15));
 }
 
 // --- Scalar memory ---

@@ -21,7 +21,7 @@ int32_t WAVETILE_INLINE clamped(int32_t x, int32_t low, int32_t high) {
 int32_t WAVETILE_INLINE normalised(float x, float largest, bool isSigned) {
   float low = isSigned ? -1.0f : 0.0f;
   float in = isNaN(x) ? 0.0f : x < low ? low : x > 1.0f ? 1.0f : x;
-  return static_cast<int32_t>(__builtin_rintf(in * largest));
+  return static_cast<int32_t>(__builtin_roundevenf(in * largest));
 }
 
 /// Conversions between f32 and a pair of 8-bit formats; the names are the same for both formats.
@@ -80,7 +80,7 @@ constexpr Instruction table[] = {
 
     // f16.
     vector<F16(F32)>("v_cvt_f16_f32", [](float a) { return a; }),
-    vector<F32(F16)>("v_cvt_f32_f16", [](float a) { return a; }),
+    vector<F32(F16)>("v_cvt_f32_f16", [](float a) { return isNaN(a) ? quieted(a) : a; }),
     vector<F16(I16)>("v_cvt_f16_i16", [](int16_t a) { return static_cast<float>(a); }),
     vector<F16(U16)>("v_cvt_f16_u16", [](uint16_t a) { return static_cast<float>(a); }),
     vector<I16(F16)>("v_cvt_i16_f16",

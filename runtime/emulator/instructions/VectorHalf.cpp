@@ -18,11 +18,9 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-constexpr auto transcendental = InstructionClass::Transcendental;
-
-constexpr auto fused = [](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); };
-/// f16 has no f32 denormals to flush, and its own are kept.
-constexpr Mode numberMode{false, true, false, false};
+constexpr auto fused = [](Lane lane, float a, float b, float c) {
+  return halfFusedMultiplyAdd(a, b, c, lane.mode.rounding16_64);
+};
 
 float WAVETILE_INLINE fraction(float x) {
   float result = x - __builtin_floorf(x);
@@ -59,63 +57,46 @@ constexpr Instruction table[] = {
         "v_fma_mixhi_f16", [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); })
         .with(rowflag::keepsHalf | rowflag::writesHigh),
 
-    vector<F16(F16, F16)>("v_min_f16",
-                          [](float a, float b) { return minimumNumber(a, b, numberMode); }),
-    vector<F16(F16, F16)>("v_max_f16",
-                          [](float a, float b) { return maximumNumber(a, b, numberMode); }),
+    vector<F16(F16, F16)>(
+        "v_min_f16", [](Lane lane, float a, float b) { return minimumNumber(a, b, lane.mode); }),
+    vector<F16(F16, F16)>(
+        "v_max_f16", [](Lane lane, float a, float b) { return maximumNumber(a, b, lane.mode); }),
     vector<F16(F16, F16, F16)>("v_min3_f16",
-                               [](float a, float b, float c) {
-                                 return minimumNumber(minimumNumber(a, b, numberMode), c,
-                                                      numberMode);
+                               [](Lane lane, float a, float b, float c) {
+                                 return minimumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
                                }),
     vector<F16(F16, F16, F16)>("v_max3_f16",
-                               [](float a, float b, float c) {
-                                 return maximumNumber(maximumNumber(a, b, numberMode), c,
-                                                      numberMode);
+                               [](Lane lane, float a, float b, float c) {
+                                 return maximumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
                                }),
     vector<F16(F16, F16, F16)>(
-        "v_med3_f16", [](float a, float b, float c) { return medianOfThree(a, b, c, numberMode); }),
+        "v_med3_f16",
+        [](Lane lane, float a, float b, float c) { return medianOfThree(a, b, c, lane.mode); }),
     vector<F16(F16, F16, F16)>("v_maxmin_f16",
-                               [](float a, float b, float c) {
-                                 return minimumNumber(maximumNumber(a, b, numberMode), c,
-                                                      numberMode);
+                               [](Lane lane, float a, float b, float c) {
+                                 return minimumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
                                }),
     vector<F16(F16, F16, F16)>("v_minmax_f16",
-                               [](float a, float b, float c) {
-                                 return maximumNumber(minimumNumber(a, b, numberMode), c,
-                                                      numberMode);
+                               [](Lane lane, float a, float b, float c) {
+                                 return maximumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
                                }),
     vector<F16(F16)>("v_floor_f16", [](float a) { return resultOr(__builtin_floorf(a), a); }),
     vector<F16(F16)>("v_ceil_f16", [](float a) { return resultOr(__builtin_ceilf(a), a); }),
     vector<F16(F16)>("v_trunc_f16", [](float a) { return resultOr(__builtin_truncf(a), a); }),
-    vector<F16(F16)>("v_rndne_f16", [](float a) { return resultOr(__builtin_rintf(a), a); }),
+    vector<F16(F16)>("v_rndne_f16", [](float a) { return resultOr(__builtin_roundevenf(a), a); }),
     vector<F16(F16)>("v_fract_f16", [](float a) { return fraction(a); }),
     vector<F16(F16, I16)>("v_ldexp_f16",
                           [](float a, int16_t b) {
                             int n = b < -60 ? -60 : b > 60 ? 60 : b;
                             return resultOr(a * static_cast<float>(powerOfTwo(n)), a);
                           }),
-    vector<F16(F16)>("v_rcp_f16", [](float a) { return resultOr(1.0f / a, a); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_rsq_f16", [](float a) { return reciprocalSquareRoot(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_sqrt_f16", [](float a) { return squareRoot(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_exp_f16", [](float a) { return exp2Float(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_log_f16", [](float a) { return log2Float(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_sin_f16", [](float a) { return sineOfTurns(a, 0.0); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_cos_f16", [](float a) { return sineOfTurns(a, 0.25); })
-        .as(transcendental)
-        .within(1),
+    transcendental<F16(F16)>("v_rcp_f16", [](float a) { return resultOr(1.0f / a, a); }),
+    transcendental<F16(F16)>("v_rsq_f16", [](float a) { return reciprocalSquareRoot(a); }),
+    transcendental<F16(F16)>("v_sqrt_f16", [](float a) { return squareRoot(a); }),
+    transcendental<F16(F16)>("v_exp_f16", [](float a) { return exp2Float(a); }),
+    transcendental<F16(F16)>("v_log_f16", [](float a) { return log2Float(a); }),
+    transcendental<F16(F16)>("v_sin_f16", [](float a) { return sineOfTurns(a, 0.0); }),
+    transcendental<F16(F16)>("v_cos_f16", [](float a) { return sineOfTurns(a, 0.25); }),
     vector<F16(F16, F16, F16)>(
         "v_div_fixup_f16", [](float a, float b, float c) { return divisionFixupHalf(a, b, c); }),
 };
