@@ -111,6 +111,31 @@ const Record *call(Wave &wave, const Record *record) {
   return target(record);
 }
 
+// --- Registers by M0 ---
+
+/// s_movrels and s_movreld: M0 is added to the source's or the destination's number. Beyond the
+/// last register of the kernel nothing is read or written.
+template <unsigned words, bool ofSource>
+const Record *moveRelative(Wave &wave, const Record *record) {
+  uint32_t offset = wave.scalars[scalar::M0];
+  uint32_t base = (ofSource ? record->sources[0] : record->destination).index();
+  uint32_t index = base + offset;
+  bool isInside = offset < scalar::Vcc && index + words <= scalar::Vcc;
+  uint64_t value;
+  if (ofSource)
+    value = !isInside ? 0 : words == 2 ? wave.scalar64(index) : wave.scalars[index];
+  else
+    value = words == 2 ? wave.read64(record->sources[0]) : wave.read32(record->sources[0]);
+  if (!ofSource && !isInside)
+    return record + 1;
+  uint32_t to = ofSource ? record->destination.index() : index;
+  if (words == 2)
+    wave.setScalar64(to, value);
+  else
+    wave.scalars[to] = static_cast<uint32_t>(value);
+  return record + 1;
+}
+
 // --- EXEC ---
 
 /// D = EXEC; EXEC = op(S0, EXEC); SCC = EXEC != 0. `T` is the width of a lane mask.
@@ -336,6 +361,10 @@ constexpr Instruction table[] = {
 
     wait("s_barrier", barrier),
     wait("s_sleep", sleep),
+    // Sleeping waves are ready, and no debugger sets the flags of these branches.
+    wait("s_wakeup s_cbranch_cdbgsys s_cbranch_cdbguser s_cbranch_cdbgsys_or_user "
+         "s_cbranch_cdbgsys_and_user",
+         nothing),
     // A row each: the checks of waits go by their names.
     wait("s_waitcnt", nothing),
     wait("s_waitcnt_vmcnt", nothing),
@@ -343,7 +372,7 @@ constexpr Instruction table[] = {
     wait("s_waitcnt_vscnt", nothing),
     wait("s_nop s_waitcnt_expcnt s_waitcnt_depctr s_delay_alu s_clause s_setprio "
          "s_wait_idle s_icache_inv "
-         "s_set_inst_prefetch_distance s_inst_prefetch s_ttracedata s_ttracedata_imm "
+         "s_set_inst_prefetch_distance s_inst_prefetch "
          "s_incperflevel s_decperflevel s_sethalt s_dcache_inv s_dcache_wb s_dcache_wb_vol "
          "s_dcache_inv_vol s_gl1_inv s_version v_nop s_wait_loadcnt s_wait_storecnt "
          "s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt s_wait_dscnt s_wait_kmcnt "
@@ -354,6 +383,11 @@ constexpr Instruction table[] = {
     control("s_trap", Shape::Control, InstructionClass::Branch, trap),
     control("s_sendmsg", Shape::Control, InstructionClass::Wait, sendMessage),
     control("s_code_end", Shape::Control, InstructionClass::Branch, padding),
+
+    special("s_movrels_b32", map32, moveRelative<1, true>),
+    special("s_movrels_b64", map64, moveRelative<2, true>),
+    special("s_movreld_b32", map32, moveRelative<1, false>),
+    special("s_movreld_b64", map64, moveRelative<2, false>),
 
     SAVE_EXEC("s_and_saveexec_b32", "s_and_saveexec_b64", And),
     SAVE_EXEC("s_or_saveexec_b32", "s_or_saveexec_b64", Or),

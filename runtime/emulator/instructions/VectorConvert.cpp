@@ -148,6 +148,34 @@ constexpr Instruction table[] = {
                                  return (c & ~(0xffu << shift)) | byte << shift;
                                }),
 
+    vector<U32(F32, U32, U32)>("v_cvt_pkaccum_u8_f32",
+                               [](float a, uint32_t b, uint32_t old) {
+                                 uint32_t byte = uint32_t(clamped(
+                                     saturatedInteger<int32_t>(__builtin_rintf(a)), 0, 255));
+                                 uint32_t shift = 8 * (b & 3);
+                                 return (old & ~(0xffu << shift)) | byte << shift;
+                               })
+        .with(rowflag::accumulates),
+    vector<I16(F16)>("v_cvt_norm_i16_f16",
+                     [](float a) { return static_cast<int16_t>(normalised(a, 32767.0f, true)); }),
+    vector<U16(F16)>("v_cvt_norm_u16_f16",
+                     [](float a) { return static_cast<uint16_t>(normalised(a, 65535.0f, false)); }),
+    vector<U32(F16, F16)>("v_cvt_pknorm_i16_f16",
+                          [](float a, float b) {
+                            return pair(uint32_t(normalised(a, 32767.0f, true)),
+                                        uint32_t(normalised(b, 32767.0f, true)));
+                          }),
+    vector<U32(F16, F16)>("v_cvt_pknorm_u16_f16",
+                          [](float a, float b) {
+                            return pair(uint32_t(normalised(a, 65535.0f, false)),
+                                        uint32_t(normalised(b, 65535.0f, false)));
+                          }),
+    // A signed 4-bit number of sixteenths.
+    vector<F32(U32)>("v_cvt_off_f32_i4",
+                     [](uint32_t a) {
+                       return static_cast<float>(static_cast<int32_t>(a << 28) >> 28) * 0.0625f;
+                     }),
+
     // 8-bit floats.
     FLOAT8_CONVERSIONS("fp8", "@ocp", Fp8Ocp),
     FLOAT8_CONVERSIONS("bf8", "@ocp", Bf8Ocp),

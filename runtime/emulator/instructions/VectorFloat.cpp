@@ -33,6 +33,10 @@ float WAVETILE_INLINE mantissa(float x) {
   result = isZero(x) | isInfinity(x) ? x : result;
   return isNaN(x) ? quieted(x) : result;
 }
+bool WAVETILE_INLINE isMajorZ(float x, float y, float z) {
+  return (absolute(z) >= absolute(x)) & (absolute(z) >= absolute(y));
+}
+bool WAVETILE_INLINE isMajorY(float x, float y) { return absolute(y) >= absolute(x); }
 /// The products of v_*_legacy_f32: zero times anything is zero.
 float WAVETILE_INLINE legacyProduct(float a, float b) {
   return isZero(a) | isZero(b) ? 0.0f : multiply(a, b);
@@ -120,6 +124,30 @@ constexpr Instruction table[] = {
     transcendental<F32(F32)>("v_log_f32", [](float a) { return log2Float(a); }),
     transcendental<F32(F32)>("v_sin_f32", [](float a) { return sineOfTurns(a, 0.0); }),
     transcendental<F32(F32)>("v_cos_f32", [](float a) { return sineOfTurns(a, 0.25); }),
+
+    transcendental<F32(F32)>("v_exp_legacy_f32", [](float a) { return exp2Float(a); }),
+    transcendental<F32(F32)>("v_log_legacy_f32", [](float a) { return log2Float(a); }),
+
+    // Cube maps: the face, the coordinates on it, and twice the major axis.
+    vector<Ternary>("v_cubeid_f32",
+                    [](float x, float y, float z) {
+                      float ofX = x < 0 ? 1.0f : 0.0f, ofY = y < 0 ? 3.0f : 2.0f;
+                      return isMajorZ(x, y, z) ? (z < 0 ? 5.0f : 4.0f) : isMajorY(x, y) ? ofY : ofX;
+                    }),
+    vector<Ternary>("v_cubesc_f32",
+                    [](float x, float y, float z) {
+                      float ofZ = z < 0 ? -x : x, ofX = x < 0 ? z : -z;
+                      return isMajorZ(x, y, z) ? ofZ : isMajorY(x, y) ? x : ofX;
+                    }),
+    vector<Ternary>("v_cubetc_f32",
+                    [](float x, float y, float z) {
+                      float ofY = y < 0 ? -z : z;
+                      return isMajorZ(x, y, z) ? -y : isMajorY(x, y) ? ofY : -y;
+                    }),
+    vector<Ternary>("v_cubema_f32",
+                    [](float x, float y, float z) {
+                      return 2.0f * (isMajorZ(x, y, z) ? z : isMajorY(x, y) ? y : x);
+                    }),
 
     vector<WithMask<F32>(F32, F32, F32)>("v_div_scale_f32",
                                          [](float value, float denominator, float numerator) {

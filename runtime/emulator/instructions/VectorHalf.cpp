@@ -41,7 +41,39 @@ float WAVETILE_INLINE divisionFixupHalf(float quotient, float denominator, float
   return isNaN(numerator) ? quieted(numerator) : result;
 }
 
+/// v_mad and v_mac round the product, too.
+constexpr auto unfused = [](float a, float b, float c) {
+  return add(fromHalf(halfFrom(multiply(a, b))), c);
+};
+/// v_frexp of f16, whose denormals are normal in f32.
+int16_t WAVETILE_INLINE mantissaExponent(float x) {
+  return static_cast<int16_t>(isZero(x) | isInfinity(x) | isNaN(x) ? 0 : exponentField(x) - 126);
+}
+float WAVETILE_INLINE mantissa(float x) {
+  float scaled = floatOf((bitsOf(x) & 0x807fffff) | 0x3f000000);
+  float result = isZero(x) | isInfinity(x) ? x : scaled;
+  return isNaN(x) ? quieted(x) : result;
+}
+
 constexpr Instruction table[] = {
+    vector<F16(F16, F16, F16)>("v_mad_f16@cdna", unfused).with(rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>("v_mad_legacy_f16", unfused),
+    vector<F16(F16, F16, F16)>("v_mac_f16", unfused)
+        .with(rowflag::accumulates | rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>("v_madak_f16", unfused)
+        .with(rowflag::literalThird | rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>("v_madmk_f16", unfused)
+        .with(rowflag::literalSecond | rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>("v_fma_f16@cdna", fused).with(rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>("v_fma_legacy_f16", fused),
+    vector<F16(F16, F16, F16)>("v_div_fixup_f16@cdna",
+                               [](float a, float b, float c) { return divisionFixupHalf(a, b, c); })
+        .with(rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>(
+        "v_div_fixup_legacy_f16",
+        [](float a, float b, float c) { return divisionFixupHalf(a, b, c); }),
+    vector<I16(F16)>("v_frexp_exp_i16_f16", [](float a) { return mantissaExponent(a); }),
+    vector<F16(F16)>("v_frexp_mant_f16", [](float a) { return mantissa(a); }),
     vector<F16(F16, F16)>("v_add_f16", [](float a, float b) { return add(a, b); }),
     vector<F16(F16, F16)>("v_sub_f16", [](float a, float b) { return subtract(a, b); }),
     vector<F16(F16, F16)>("v_subrev_f16", [](float a, float b) { return subtract(b, a); }),
