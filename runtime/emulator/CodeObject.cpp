@@ -428,6 +428,7 @@ KernelDescriptor CodeObjectReader::takeApart(const amdhsa::kernel_descriptor_t &
   d.floatRoundMode32 = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_FLOAT_ROUND_MODE_32);
   d.floatRoundMode16_64 = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_FLOAT_ROUND_MODE_16_64);
   d.floatDenormMode32 = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_FLOAT_DENORM_MODE_32);
+  d.float16Overflow = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_GFX9_PLUS_FP16_OVFL);
   d.floatDenormMode16_64 = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_FLOAT_DENORM_MODE_16_64);
   // On gfx12 these bits mean something else: NaNs are always clamped to 0, and a minimum or maximum
   // of a number and a signalling NaN is the number.

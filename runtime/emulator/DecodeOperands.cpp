@@ -137,11 +137,12 @@ const char *OperandDecoder::decodeScalar(const Instruction &row, const EncodedIn
     uint32_t immediate = static_cast<uint32_t>(signExtend(bits(word, 15, 0), 16));
     record.immediate = immediate;
     if (row.flags & rowflag::hardwareRegister) {
-      enum { Mode = 1, XccId = 20 };
-      uint32_t hardwareRegister = immediate & 63;
+      uint32_t id = immediate & 63;
       bool reads = signature.result != Type::None;
-      if (hardwareRegister != Mode && !(reads && hardwareRegister == XccId))
-        return "a hardware register other than MODE";
+      // Other families number some of them otherwise.
+      bool known = reads ? hardwareregister::isReadable(id) : hardwareregister::isWritable(id);
+      if (!known || (isRdna() && id != hardwareregister::Mode))
+        return "a hardware register that is not modelled";
       record.sources[1] = row.flags & rowflag::literalSecond ? constants.word(literal)
                                                              : scalarDestination(destination);
       record.destination = scalarDestination(destination);

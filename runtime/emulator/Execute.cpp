@@ -9,39 +9,14 @@
 #include "runtime/emulator/Machine.h"
 
 #include "runtime/emulator/LaunchContext.h"
+#include "runtime/emulator/Mode.h"
 #include "runtime/emulator/Occupancy.h"
 #include "runtime/emulator/Scheduler.h"
 #include "runtime/emulator/ThreadPool.h"
 
 #include <algorithm>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
-
 namespace wavetile::device {
-
-namespace {
-
-/// Keeps the host's floating-point control for as long as a launch changes it.
-class HostFloatControl {
-public:
-#if defined(__x86_64__)
-  HostFloatControl() : saved(_mm_getcsr()) {}
-  ~HostFloatControl() { _mm_setcsr(saved); }
-
-private:
-  unsigned saved;
-
-public:
-#else
-  HostFloatControl() {}
-#endif
-  HostFloatControl(const HostFloatControl &) = delete;
-  HostFloatControl &operator=(const HostFloatControl &) = delete;
-};
-
-} // namespace
 
 LaunchResult run(const Launch &launch, const MemoryMap &memory) {
   LaunchContext context(launch);

@@ -7,6 +7,8 @@
 
 #include "runtime/emulator/Instruction.h"
 
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <iterator>
 
@@ -42,7 +44,27 @@ const InstructionTables *const *allInstructionTables() {
   return usable;
 }
 
-const InstructionTables *instructionTables() { return allInstructionTables()[0]; }
+/// WAVETILE_DEVICE_ISA names one; otherwise the best.
+static const InstructionTables *chosenTables() {
+  const char *wanted = std::getenv("WAVETILE_DEVICE_ISA");
+  if (!wanted || !*wanted)
+    return allInstructionTables()[0];
+  struct Name {
+    const char *setting, *tables;
+  };
+  static constexpr Name names[] = {{"avx512", "v4"}, {"avx2", "v3"}};
+  for (const Name &name : names)
+    if (std::strcmp(wanted, name.setting) == 0)
+      for (const InstructionTables *const *tables = allInstructionTables(); *tables; ++tables)
+        if (std::strcmp((*tables)->hostInstructionSet, name.tables) == 0)
+          return *tables;
+  return nullptr;
+}
+
+const InstructionTables *instructionTables() {
+  static const InstructionTables *const chosen = chosenTables();
+  return chosen;
+}
 
 const Instruction *instructionRow(uint16_t number) {
   const InstructionTables &tables = *instructionTables();

@@ -124,6 +124,24 @@ struct MatrixShape {
   bool lanePattern = false;    ///< blgp rearranges lanes of B.
 };
 
+/// Hardware registers that s_getreg reads, by their number; MODE and TRAPSTS may be written.
+namespace hardwareregister {
+enum : uint32_t {
+  Mode = 1,
+  Status = 2,
+  TrapStatus = 3,
+  HardwareId = 4,
+  LdsAllocation = 6,
+  MemoryBases = 15,
+  XccId = 20
+};
+constexpr bool isReadable(uint32_t id) {
+  return (id >= Mode && id <= HardwareId) || id == LdsAllocation || id == MemoryBases ||
+         id == XccId;
+}
+constexpr bool isWritable(uint32_t id) { return id == Mode || id == TrapStatus; }
+} // namespace hardwareregister
+
 /// `Instruction::variant` of Shape::Matrix.
 namespace matrixvariant {
 enum Move : uint8_t { None = 0, Read, Write, Copy };

@@ -100,8 +100,6 @@ std::optional<Fault> LaunchContext::refusal() const {
   else if (kernel.waveSize() != waveSize)
     fault.detail = "the kernel is made for waves of " + std::to_string(kernel.waveSize()) +
                    " lanes; the code was decoded for waves of " + std::to_string(waveSize);
-  else if (kernel.floatRoundMode32 != 0 || kernel.floatRoundMode16_64 != 0)
-    fault.detail = "only rounding to nearest even is supported";
   else if (!program.recordAt(kernel.entry))
     fault.kind = FaultKind::BadProgramCounter;
   else
@@ -192,10 +190,7 @@ void LaunchContext::setUp(Wave &wave, const std::array<uint32_t, 3> &group) cons
   wave.shift = waveSize == 64 ? 6 : 5;
   wave.waveSize = waveSize;
   wave.keptByHalfResult = target.clearsHighHalf ? 0 : 0xffff0000;
-  wave.mode.ieee = kernel.ieeeMode;
-  wave.mode.dx10Clamp = kernel.dx10Clamp;
-  wave.mode.flush32 = kernel.floatDenormMode32 == 0;
-  wave.mode.flush16_64 = kernel.floatDenormMode16_64 == 0;
+  wave.mode.set(kernel.modeBits());
   wave.pc = program.recordAt(kernel.entry);
   setScalars(wave, group);
   setWorkItemIds(wave, sizeOf(group));

@@ -74,6 +74,13 @@ struct KernelDescriptor {
   uint32_t floatDenormMode16_64 = 3;
   bool dx10Clamp = true;
   bool ieeeMode = true;
+  bool float16Overflow = false; ///< MODE.FP16_OVFL
+  /// The MODE register at the start.
+  uint32_t modeBits() const {
+    return floatRoundMode32 | floatRoundMode16_64 << 2 | floatDenormMode32 << 4 |
+           floatDenormMode16_64 << 6 | uint32_t(dx10Clamp) << 8 | uint32_t(ieeeMode) << 9 |
+           uint32_t(float16Overflow) << 23;
+  }
 
   uint32_t vgprCount = 512;   ///< Granted VGPRs, AGPRs of unified files included.
   uint32_t accumOffset = 256; ///< First AGPR in a unified register file.

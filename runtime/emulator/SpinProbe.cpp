@@ -110,7 +110,6 @@ SpinProbe::Outcome SpinProbe::run(Wave &wave, uint64_t instructions, uint64_t *c
   watched.add(watch.observer());
   wave.observers = &watched;
   wave.readsClock = false;
-  applyMode(wave.mode);
 
   // As Brent finds cycles: the snapshot is taken anew after twice the steps of the last time.
   Outcome outcome = Outcome::Goes;

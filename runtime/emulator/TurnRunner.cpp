@@ -12,10 +12,6 @@
 
 #include <algorithm>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
-
 namespace wavetile::device {
 
 const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lane, uint64_t address,
@@ -27,27 +23,7 @@ const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lan
 }
 
 const char *interruptHost(const Workgroup &workgroup) {
-  if (!workgroup.launch || !workgroup.launch->interrupt)
-    return nullptr;
-#if defined(__x86_64__)
-  // The host is not to compute in the wave's floating-point mode.
-  unsigned control = _mm_getcsr();
-  applyMode(Mode());
-  const char *refusal = workgroup.launch->interrupt();
-  _mm_setcsr(control);
-  return refusal;
-#else
-  return workgroup.launch->interrupt();
-#endif
-}
-
-void applyMode(const Mode &mode) {
-#if defined(__x86_64__)
-  // All exceptions masked, to nearest even; flush to zero and denormals are zero together.
-  _mm_setcsr(mode.flush32 ? 0x9fc0 : 0x1f80);
-#else
-  (void)mode;
-#endif
+  return workgroup.launch && workgroup.launch->interrupt ? workgroup.launch->interrupt() : nullptr;
 }
 
 TurnRunner::TurnRunner(const LaunchContext &context, const MemoryMap &map,
@@ -72,7 +48,6 @@ uint64_t TurnRunner::reserve(uint64_t instructions) {
 
 /// Executes up to that many instructions; returns how many it did.
 uint64_t TurnRunner::runWave(Wave &wave, uint64_t instructions) {
-  applyMode(wave.mode);
   const Record *record = wave.pc;
   uint64_t *classes = counts.instructions.data();
   for (uint64_t done = 1; done <= instructions; ++done) {

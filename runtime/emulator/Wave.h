@@ -19,6 +19,7 @@
 #define WAVETILE_RUNTIME_EMULATOR_WAVE_H
 
 #include "runtime/emulator/MatrixRounding.h"
+#include "runtime/emulator/Mode.h"
 #include "runtime/emulator/Record.h"
 
 #include <cstdint>
@@ -41,36 +42,6 @@ inline constexpr uint32_t maximumWaveSize = 64;
 
 /// A wave that stops while it is ready gives its turn up and goes on in the next one.
 enum class WaveStatus : uint8_t { Ready, AtBarrier, Ended, Faulted };
-
-/// The part of the MODE register that instructions look at.
-struct Mode {
-  bool ieee = true;
-  bool dx10Clamp = true;
-  bool flush32 = false;    ///< f32 denormals are flushed; also set in the host's MXCSR.
-  bool flush16_64 = false; ///< f16 and f64 denormals are flushed.
-
-  bool operator==(const Mode &) const = default;
-
-  /// The register's bits: rounding (only to nearest even), denormals of f32 and of f16 and f64,
-  /// DX10_CLAMP, IEEE.
-  uint32_t bits() const {
-    return (flush32 ? 0u : 3u << 4) | (flush16_64 ? 0u : 3u << 6) | (dx10Clamp ? 1u << 8 : 0u) |
-           (ieee ? 1u << 9 : 0u);
-  }
-  /// False if these bits ask for what is not supported: another rounding, or sources and results
-  /// flushed apart.
-  bool set(uint32_t bits) {
-    uint32_t denormals32 = bits >> 4 & 3, denormals16_64 = bits >> 6 & 3;
-    flush32 = denormals32 == 0;
-    flush16_64 = denormals16_64 == 0;
-    dx10Clamp = bits >> 8 & 1;
-    ieee = bits >> 9 & 1;
-    return (bits & 15) == 0 && (denormals32 == 0 || denormals32 == 3);
-  }
-};
-
-/// Sets the host's floating-point control as a wave's mode wants it.
-void applyMode(const Mode &mode);
 
 /// The barrier of a workgroup: opens when all members have signalled. See Barriers.h.
 struct BarrierState {

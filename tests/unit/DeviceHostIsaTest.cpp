@@ -43,6 +43,8 @@ struct BareWave {
     wave->waveSize = waveSize;
     wave->shift = waveSize == 64 ? 6 : 5;
     wave->keptByHalfResult = waveSize == 64 ? 0 : 0xffff0000;
+    // Every other wave in some mode of rounding, denormals, clamp and NaN.
+    wave->mode.set(random() % 2 ? Mode::usualBits : static_cast<uint32_t>(random()) & 0x8003ff);
     wave->setLaneMask(scalar::Exec, random());
     wave->setLaneMask(scalar::Vcc, random());
   }

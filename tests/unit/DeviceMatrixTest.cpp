@@ -546,11 +546,8 @@ TEST(DeviceMatrixSpecial, Float16DenormalsAndInfinities) {
     test.vgpr(0, 3) = 0x0001;  // A[3][0] = 2^-24
     test.vgpr(32, 7) = 0x4000; // B[0][7] = 2
     test.vgpr(0, 8) = 0x7c00;  // A[8][0] = infinity
-    Mode mode;
-    mode.flush32 = mode.flush16_64 = flush;
-    applyMode(mode);
+    test.wave->mode.set(flush ? 0x300 : 0x3f0);
     test.run();
-    applyMode(Mode());
     auto element = [&](unsigned row, unsigned column) {
       return test.vgpr(100 + row % 4, 16 * (row / 4) + column);
     };
@@ -567,11 +564,8 @@ TEST(DeviceMatrixSpecial, Float32DenormalsAreKeptInEveryMode) {
   test.vgpr(1, 9) = 0x40000000; // B[0][9] = 2
   for (unsigned lane = 0; lane < 64; ++lane)
     test.vgpr(8 + 2, lane) = 0x00000010;
-  Mode mode;
-  mode.flush32 = true;
-  applyMode(mode);
+  test.wave->mode.set(0x3c0);
   test.run();
-  applyMode(Mode());
   EXPECT_EQ(test.vgpr(4 + 2, 9), 0x16u);
   EXPECT_EQ(test.vgpr(4 + 2, 8), 0x10u);
 }

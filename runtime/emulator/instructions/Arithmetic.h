@@ -25,14 +25,12 @@ inline namespace WAVETILE_HOST_ISA {
 
 /// Usual: the result is no NaN.
 struct ResultIsNumber {
-  static constexpr bool lanesMayFlush = false;
   template <typename T, typename... V> WAVETILE_INLINE static bool unusual(T result, V...) {
     return result != result;
   }
 };
-/// Usual: no operand is a NaN, and f32 denormals are kept.
+/// Usual: no operand is a NaN.
 struct OperandsAreNumbers {
-  static constexpr bool lanesMayFlush = true;
   template <typename T, typename... V> WAVETILE_INLINE static bool unusual(T, V... values) {
     return ((values != values) | ...);
   }
@@ -49,7 +47,7 @@ struct ArithmeticHandlers {
     const uint32_t *const source[] = {sources[I]...};
     for (unsigned base = 0; base < stride; base += 32) {
       alignas(64) typename R::Value values[32];
-      uint32_t anyUnusual = Policy::lanesMayFlush && mode.flush32 ? 1 : 0;
+      uint32_t anyUnusual = 0;
 #pragma clang loop vectorize(assume_safety)
       for (unsigned i = 0; i < 32; ++i) {
         auto value = Fast{}(S::load(source[I], base + i, stride)...);
@@ -75,12 +73,25 @@ struct ArithmeticHandlers {
     return record + 1;
   }
   static const Record *direct(Wave &wave, const Record *record) {
+    if (__builtin_expect(!wave.mode.usual, 0))
+      return prepared(wave, record);
     return direct(wave, record, std::index_sequence_for<S...>());
   }
   static const Record *prepared(Wave &wave, const Record *record) {
-    constexpr Signature signature = VectorHandlers<Exact, R, S...>::signature;
+    constexpr Signature signature = VectorHandlers<ModeUse::Full, Exact, R, S...>::signature;
     PreparedOperands operands;
     prepareOperands(wave, record, signature, operands);
+    if (__builtin_expect(!wave.mode.usual, 0)) {
+      flushSources(wave, signature, operands);
+      ModeRounding rounding(roundingOf<ModeUse::Full>(wave.mode, signature));
+      return finish(wave, record, signature, operands);
+    }
+    return finish(wave, record, signature, operands);
+  }
+
+private:
+  WAVETILE_INLINE static const Record *
+  finish(Wave &wave, const Record *record, const Signature &signature, PreparedOperands &operands) {
     lanes(wave, operands.result, operands.sources, operands.active, 0,
           std::index_sequence_for<S...>());
     finishResult(wave, record, signature, operands);
@@ -97,7 +108,7 @@ template <typename Policy, typename R, typename... S> struct ArithmeticBuilder<P
     row.names = names;
     row.direct = Handlers::direct;
     row.prepared = Handlers::prepared;
-    row.signature = VectorHandlers<Exact, R, S...>::signature;
+    row.signature = VectorHandlers<ModeUse::Full, Exact, R, S...>::signature;
     row.instructionClass = InstructionClass::VectorAlu;
     return row;
   }
@@ -135,11 +146,24 @@ template <typename Policy, typename Fast, typename Exact, typename... S> struct 
     return record + 1;
   }
   static const Record *direct(Wave &wave, const Record *record) {
+    if (__builtin_expect(!wave.mode.usual, 0))
+      return prepared(wave, record);
     return direct(wave, record, std::index_sequence_for<S...>());
   }
   static const Record *prepared(Wave &wave, const Record *record) {
     PreparedOperands operands;
     prepareOperands(wave, record, signature, operands);
+    if (__builtin_expect(!wave.mode.usual, 0)) {
+      flushSources(wave, signature, operands);
+      ModeRounding rounding(wave.mode.rounding32);
+      return finish(wave, record, operands);
+    }
+    return finish(wave, record, operands);
+  }
+
+private:
+  WAVETILE_INLINE static const Record *finish(Wave &wave, const Record *record,
+                                              PreparedOperands &operands) {
     lanes(wave, operands.result, operands.sources, operands.active);
     finishResult(wave, record, signature, operands);
     return record + 1;

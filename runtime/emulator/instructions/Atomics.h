@@ -35,28 +35,6 @@ WAVETILE_INLINE Denormals inLds(const Wave &wave) {
 }
 constexpr Denormals inMemory{};
 
-/// Has the host round to nearest even and keep denormals for as long as it lives: operations flush
-/// by themselves.
-class PlainHostFloat {
-public:
-  WAVETILE_INLINE explicit PlainHostFloat(const Wave &wave) : wave(wave) {
-    constexpr uint32_t roundingAndDenormals32 = 0x3f, plain = 0x30;
-    changed = (wave.mode.bits() & roundingAndDenormals32) != plain;
-    if (__builtin_expect(changed, 0))
-      applyMode(Mode{});
-  }
-  WAVETILE_INLINE ~PlainHostFloat() {
-    if (__builtin_expect(changed, 0))
-      applyMode(wave.mode);
-  }
-  PlainHostFloat(const PlainHostFloat &) = delete;
-  PlainHostFloat &operator=(const PlainHostFloat &) = delete;
-
-private:
-  const Wave &wave;
-  bool changed;
-};
-
 // --- Integers ---
 
 struct Add {

@@ -65,9 +65,10 @@ WAVETILE_INLINE WithMask<T> divisionScale(T value, T denominator, T numerator) {
 
 /// v_div_fmas: a * b + c, and undoes the scaling of one operand: up for a quotient that was made
 /// smaller. Rounded once, also where the result is denormal.
-WAVETILE_INLINE float divisionMultiplyAdd(float a, float b, float c, bool scaled) {
+WAVETILE_INLINE float divisionMultiplyAdd(float a, float b, float c, bool scaled,
+                                          Rounding rounding) {
   bool large = exponentField(c) > 127;
-  double exact = fusedRoundedToOdd(a, b, c);
+  double exact = fusedBeforeRounding(a, b, c, rounding);
   float back = resultOr(static_cast<float>(exact * powerOfTwo(large ? 64 : -64)), a, b, c);
   return scaled ? back : fusedMultiplyAdd(a, b, c);
 }

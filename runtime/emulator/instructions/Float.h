@@ -11,8 +11,7 @@
 //
 //   - An operation with a NaN operand gives the first NaN operand, quieted.
 //   - An invalid operation gives 0x7fc00000 (f32), 0x7ff8000000000000 (f64).
-//   - f32 denormals are flushed by the host's MXCSR, which the launch sets from the kernel's mode;
-//     operations made of integer code flush by themselves.
+//   - Denormals are flushed before and after, and rounding is the host's: see Mode.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -125,10 +124,6 @@ template <bool wantMaximum, typename T> WAVETILE_INLINE T pick(T a, T b) {
 /// v_min and v_max: a number wins over a NaN. In IEEE mode a signalling NaN gives a quiet one.
 template <bool wantMaximum, typename T>
 WAVETILE_INLINE T numberExtremum(T a, T b, const Mode &mode) {
-  if constexpr (std::is_same_v<T, float>) {
-    a = mode.flush32 ? flushed(a) : a;
-    b = mode.flush32 ? flushed(b) : b;
-  }
   T result = pick<wantMaximum>(a, b);
   result = isNaN(b) ? a : result;
   result = isNaN(a) ? (isNaN(b) ? quieted(a) : b) : result;
@@ -169,8 +164,11 @@ WAVETILE_INLINE uint16_t bfloat16From(float x) {
 }
 WAVETILE_INLINE float fromBFloat16(uint32_t bits) { return floatOf(bits << 16); }
 
+/// A signalling NaN stays one, which the host's conversion would quiet.
 WAVETILE_INLINE float fromHalf(uint32_t bits) {
-  return static_cast<float>(__builtin_bit_cast(_Float16, static_cast<uint16_t>(bits)));
+  float value = static_cast<float>(__builtin_bit_cast(_Float16, static_cast<uint16_t>(bits)));
+  uint32_t nan = (bits & 0x8000) << 16 | 0x7f800000 | (bits & 0x3ff) << 13;
+  return (bits & 0x7fff) > 0x7c00 ? floatOf(nan) : value;
 }
 WAVETILE_INLINE uint16_t halfFrom(float x) {
   return __builtin_bit_cast(uint16_t, static_cast<_Float16>(x));
@@ -217,10 +215,20 @@ WAVETILE_INLINE double fusedRoundedToOdd(float a, float b, float c) {
   bool down = (lost < 0) != (sum < 0);
   return doubleOf(adjust ? (down ? bits - 1 : bits + 1) : bits);
 }
+/// a * b + c in f64 so that a further rounding to f32 or f16 is right. Twice in one direction is
+/// right by itself; to nearest, the first must be to odd.
+WAVETILE_INLINE double fusedBeforeRounding(float a, float b, float c, Rounding rounding) {
+  double directed = static_cast<double>(a) * b + c;
+  return rounding == Rounding::NearestEven ? fusedRoundedToOdd(a, b, c) : directed;
+}
 /// a * b + c of f16 values, rounded once to f16.
-WAVETILE_INLINE float halfFusedMultiplyAdd(float a, float b, float c) {
-  float odd = floatRoundedToOdd(fusedRoundedToOdd(a, b, c));
-  return resultOr(static_cast<float>(static_cast<_Float16>(odd)), a, b, c);
+WAVETILE_INLINE float halfFusedMultiplyAdd(float a, float b, float c,
+                                           Rounding rounding = Rounding::NearestEven) {
+  double sum = fusedBeforeRounding(a, b, c, rounding);
+  float narrow = static_cast<float>(sum);
+  float odd = floatRoundedToOdd(sum);
+  narrow = rounding == Rounding::NearestEven ? odd : narrow;
+  return resultOr(static_cast<float>(static_cast<_Float16>(narrow)), a, b, c);
 }
 
 template <typename Integer, typename T> WAVETILE_INLINE Integer saturatedInteger(T x) {

@@ -16,6 +16,9 @@
 //
 // A lambda may take a `Lane` first: its number, the wave's mode, the record's variant.
 //
+// In another mode than the usual one (Mode.h) an instruction on floats always goes the prepared
+// way, which flushes denormals and rounds as the mode says. `ModeUse` says what it takes of it.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WAVETILE_RUNTIME_EMULATOR_INSTRUCTIONS_LANES_H
@@ -24,6 +27,7 @@
 #include "runtime/emulator/Instruction.h"
 #include "runtime/emulator/Machine.h"
 #include "runtime/emulator/Wave.h"
+#include "runtime/emulator/instructions/Float.h"
 
 #include <type_traits>
 #include <utility>
@@ -100,11 +104,11 @@ struct F16 {
   using Value = float;
   static constexpr Type type = Type::F16;
   WAVETILE_INLINE static float load(const uint32_t *row, unsigned lane, unsigned) {
-    return static_cast<float>(__builtin_bit_cast(_Float16, static_cast<uint16_t>(row[lane])));
+    return fromHalf(row[lane]);
   }
   WAVETILE_INLINE static void store(uint32_t *row, unsigned lane, unsigned, uint32_t active,
                                     uint32_t kept, float value) {
-    uint16_t half = __builtin_bit_cast(uint16_t, static_cast<_Float16>(value));
+    uint16_t half = halfFrom(value);
     uint32_t bits = (row[lane] & kept) | half;
     row[lane] = blend(active, bits, row[lane]);
   }
@@ -175,6 +179,60 @@ WAVETILE_INLINE uint32_t packMask(const uint32_t *flags) {
 #endif
 }
 
+// --- MODE ---
+
+/// What an instruction does with the wave's mode.
+enum class ModeUse : uint8_t {
+  None,      ///< Nothing: it has no float operands, or looks at their bits.
+  Denormals, ///< Flushes, and rounds to nearest even in any mode: transcendentals.
+  Full
+};
+constexpr bool isRounded(Type type) {
+  return type == Type::F32 || type == Type::F64 || type == Type::F16 || type == Type::PackedF16 ||
+         type == Type::PackedF32 || type == Type::Mixed;
+}
+constexpr bool hasFloats(const Signature &signature) {
+  bool result = isRounded(signature.result);
+  for (Type type : signature.sources)
+    result |= isRounded(type);
+  return result;
+}
+/// f16 and f64 operations, and conversions to and from them, round by MODE.FP_ROUND[3:2].
+constexpr bool roundsAs16Or64(const Signature &signature) {
+  bool result = signature.result == Type::F16 || signature.result == Type::PackedF16 ||
+                signature.result == Type::F64;
+  for (Type type : signature.sources)
+    result |= type == Type::F64;
+  return result;
+}
+
+/// Flushes denormal sources where the mode says so.
+void flushSources(const Wave &wave, const Signature &signature, PreparedOperands &operands);
+
+/// The host rounds as the mode says for as long as it lives.
+class ModeRounding {
+public:
+  WAVETILE_INLINE explicit ModeRounding(Rounding rounding) : rounding(rounding) {
+    if (rounding != Rounding::NearestEven)
+      setHostRounding(rounding);
+  }
+  WAVETILE_INLINE ~ModeRounding() {
+    if (rounding != Rounding::NearestEven)
+      setHostRounding(Rounding::NearestEven);
+  }
+  ModeRounding(const ModeRounding &) = delete;
+  ModeRounding &operator=(const ModeRounding &) = delete;
+
+private:
+  Rounding rounding;
+};
+template <ModeUse use>
+WAVETILE_INLINE Rounding roundingOf(const Mode &mode, const Signature &signature) {
+  if constexpr (use != ModeUse::Full)
+    return Rounding::NearestEven;
+  return roundsAs16Or64(signature) ? mode.rounding16_64 : mode.rounding32;
+}
+
 // --- Calls ---
 
 template <typename Op, typename... Values>
@@ -237,7 +295,7 @@ WAVETILE_INLINE const uint32_t *directSource(Wave &wave, Operand operand, unsign
   }
 }
 
-template <typename Op, typename R, typename... S> struct VectorHandlers {
+template <ModeUse use, typename Op, typename R, typename... S> struct VectorHandlers {
   using Result = ResultOf<R>;
   using Row = typename Result::Row;
   static constexpr Signature signature = [] {
@@ -248,6 +306,7 @@ template <typename Op, typename R, typename... S> struct VectorHandlers {
     s.maskResult = Result::hasMask;
     return s;
   }();
+  static constexpr bool hasMode = use != ModeUse::None && hasFloats(signature);
 
   template <size_t... I>
   WAVETILE_INLINE static uint64_t lanes(const Wave &wave, uint32_t *result,
@@ -293,12 +352,27 @@ template <typename Op, typename R, typename... S> struct VectorHandlers {
     return record + 1;
   }
   static const Record *direct(Wave &wave, const Record *record) {
+    if constexpr (hasMode)
+      if (__builtin_expect(!wave.mode.usual, 0))
+        return prepared(wave, record);
     return direct(wave, record, std::index_sequence_for<S...>());
   }
 
   static const Record *prepared(Wave &wave, const Record *record) {
     PreparedOperands operands;
     prepareOperands(wave, record, signature, operands);
+    if constexpr (hasMode)
+      if (__builtin_expect(!wave.mode.usual, 0)) {
+        flushSources(wave, signature, operands);
+        ModeRounding rounding(roundingOf<use>(wave.mode, signature));
+        return finish(wave, record, operands);
+      }
+    return finish(wave, record, operands);
+  }
+
+private:
+  WAVETILE_INLINE static const Record *finish(Wave &wave, const Record *record,
+                                              PreparedOperands &operands) {
     uint64_t mask = lanes(wave, operands.result, operands.sources, operands.active, 0,
                           record->variant, std::index_sequence_for<S...>());
     if constexpr (Result::hasRow)
@@ -311,8 +385,8 @@ template <typename Op, typename R, typename... S> struct VectorHandlers {
 
 template <typename F> struct VectorBuilder;
 template <typename R, typename... S> struct VectorBuilder<R(S...)> {
-  template <typename Op> static constexpr Instruction make(const char *names, Op) {
-    using Handlers = VectorHandlers<Op, R, S...>;
+  template <ModeUse use, typename Op> static constexpr Instruction make(const char *names, Op) {
+    using Handlers = VectorHandlers<use, Op, R, S...>;
     Instruction row;
     row.names = names;
     row.direct = Handlers::direct;
@@ -324,8 +398,15 @@ template <typename R, typename... S> struct VectorBuilder<R(S...)> {
 };
 
 /// See the top of the file.
-template <typename F, typename Op> constexpr Instruction vector(const char *names, Op op) {
-  return VectorBuilder<F>::make(names, op);
+template <typename F, ModeUse use = ModeUse::Full, typename Op>
+constexpr Instruction vector(const char *names, Op op) {
+  return VectorBuilder<F>::template make<use>(names, op);
+}
+
+/// One whose hardware's tables are not public: within 1 ulp of the true value, in any rounding
+/// mode.
+template <typename F, typename Op> constexpr Instruction transcendental(const char *names, Op op) {
+  return vector<F, ModeUse::Denormals>(names, op).as(InstructionClass::Transcendental).within(1);
 }
 
 /// A vector instruction that looks at lanes as a whole: its handler does everything.

@@ -36,7 +36,6 @@ template <typename Op, typename T, bool returns>
 const Record *atomic(Wave &wave, const Record *record) {
   if (!accessLds(wave, record, atomicForm(sizeof(T), returns)))
     return nullptr;
-  atomics::PlainHostFloat plain(wave);
   const atomics::Denormals denormals = atomics::inLds(wave);
   const unsigned stride = wave.waveSize;
   const uint32_t *data = wave.row(record->sources[1]);
@@ -55,7 +54,6 @@ const Record *compareAndSwap(Wave &wave, const Record *record) {
           wave, record,
           atomicForm(sizeof(T), returns).ofSource(dataSource).comparedWith(comparisonSource)))
     return nullptr;
-  atomics::PlainHostFloat plain(wave);
   const atomics::Denormals denormals = atomics::inLds(wave);
   const unsigned stride = wave.waveSize;
   const uint32_t *data = wave.row(record->sources[dataSource]);

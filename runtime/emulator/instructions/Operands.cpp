@@ -222,57 +222,121 @@ float outputScale(uint32_t modifiers) {
     return 1.0f;
   }
 }
-/// omod, then clamp to [0, 1]; NaN becomes 0 with DX10_CLAMP.
-template <typename T> T outputModified(T x, T scale, bool clamp, bool dx10Clamp) {
-  T result = scale == T(1) ? x : resultOr(x * scale, x);
-  if (!clamp)
-    return result;
-  if (isNaN(result))
-    return dx10Clamp ? T(0) : result;
-  return result <= T(0) ? T(0) : result > T(1) ? T(1) : result;
+/// How results of one type are finished.
+template <typename T> struct OutputRules {
+  T scale;
+  bool clamp, dx10Clamp, flush;
+  /// omod is for those who ask for no IEEE arithmetic: without IEEE mode, and with denormals
+  /// flushed.
+  OutputRules(const Mode &mode, uint32_t modifiers, bool flushesDenormals)
+      : scale(static_cast<T>(outputScale(modifiers))), clamp(modifiers & modifier::clamp),
+        dx10Clamp(mode.dx10Clamp), flush(flushesDenormals) {
+    if (mode.ieee || !flushesDenormals)
+      scale = T(1);
+  }
+  bool nothingToDo() const { return !flush && !clamp && scale == T(1); }
+
+  /// Denormals, then omod, which also makes a negative zero positive, then clamp to [0, 1], where
+  /// NaN becomes 0 with DX10_CLAMP.
+  T apply(T x) const {
+    T result = flush ? flushed(x) : x;
+    if (scale != T(1)) {
+      result = flushed(resultOr(result * scale, result));
+      result = isZero(result) ? T(0) : result;
+    }
+    if (!clamp)
+      return result;
+    if (isNaN(result))
+      return dx10Clamp ? T(0) : result;
+    return result <= T(0) ? T(0) : result > T(1) ? T(1) : result;
+  }
+};
+uint32_t finishedHalf(uint32_t bits, const OutputRules<float> &rules) {
+  bits &= 0xffff;
+  // The value is one of f16, but for those that are denormal there only.
+  if (rules.flush && (bits & 0x7fff) < 0x400)
+    bits &= 0x8000;
+  if (rules.nothingToDo())
+    return bits;
+  uint32_t result = halfFrom(rules.apply(fromHalf(bits)));
+  return rules.flush && (result & 0x7fff) < 0x400 ? result & 0x8000 : result;
 }
-uint32_t halfModified(uint32_t bits, float scale, bool clamp, bool dx10Clamp) {
-  return halfFrom(outputModified(fromHalf(bits), scale, clamp, dx10Clamp));
+
+/// Whether a source makes an infinite result of this lane and half a true one, not an overflow.
+bool hasInfiniteSource(const Signature &signature, const PreparedOperands &operands, unsigned lane,
+                       unsigned size, unsigned shift) {
+  bool isUnary = signature.sources[1] == Type::None;
+  for (unsigned i = 0; i < 4 && signature.sources[i] != Type::None; ++i) {
+    const uint32_t *row = operands.sources[i];
+    uint32_t magnitude, infinity;
+    switch (signature.sources[i]) {
+    case Type::F16:
+    case Type::PackedF16:
+      magnitude = row[lane] >> shift & 0x7fff, infinity = 0x7c00;
+      break;
+    case Type::F32:
+    case Type::Mixed:
+      magnitude = row[lane] & 0x7fffffff, infinity = 0x7f800000;
+      break;
+    case Type::F64:
+      magnitude = row[size + lane] & 0x7fffffff, infinity = 0x7ff00000;
+      break;
+    default:
+      continue;
+    }
+    if (magnitude == infinity || (isUnary && magnitude == 0)) // 1 / 0, log 0
+      return true;
+  }
+  return false;
+}
+/// MODE.FP16_OVFL: what is too large is the largest number.
+void clampOverflow(const Signature &signature, const PreparedOperands &operands, unsigned size) {
+  for (unsigned lane = 0; lane < size; ++lane)
+    for (unsigned shift = 0; shift <= (signature.result == Type::PackedF16 ? 16 : 0); shift += 16)
+      if ((operands.result[lane] >> shift & 0x7fff) == 0x7c00 &&
+          !hasInfiniteSource(signature, operands, lane, size, shift))
+        operands.result[lane] -= 1u << shift;
 }
 
 } // namespace
 
 void modifyOutput(const Wave &wave, uint32_t modifiers, Type type, uint32_t *row) {
-  bool clamp = modifiers & modifier::clamp;
-  float scale = outputScale(modifiers);
-  if (!clamp && scale == 1.0f)
+  const Mode &mode = wave.mode;
+  if (mode.usual && !(modifiers & (modifier::clamp | modifier::outputMask)))
     return;
-  bool dx10Clamp = wave.mode.dx10Clamp;
   const unsigned size = wave.waveSize;
-  auto modified = [&](uint32_t bits) {
-    return bitsOf(outputModified(floatOf(bits), scale, clamp, dx10Clamp));
-  };
-  for (unsigned lane = 0; lane < size; ++lane) {
-    switch (type) {
-    case Type::F32:
-      row[lane] = modified(row[lane]);
-      break;
-    case Type::PackedF32:
-      row[lane] = modified(row[lane]);
-      row[size + lane] = modified(row[size + lane]);
-      break;
-    case Type::F16:
-      row[lane] = halfModified(row[lane], scale, clamp, dx10Clamp);
-      break;
-    case Type::PackedF16:
-      row[lane] = halfModified(row[lane], scale, clamp, dx10Clamp) |
-                  halfModified(row[lane] >> 16, scale, clamp, dx10Clamp) << 16;
-      break;
-    case Type::F64: {
+  OutputRules<float> rules(mode, modifiers, mode.flushResults32);
+  OutputRules<float> rules16(mode, modifiers, mode.flushResults16_64);
+  OutputRules<double> rules64(mode, modifiers, mode.flushResults16_64);
+  switch (type) {
+  case Type::F32:
+  case Type::PackedF32:
+    if (rules.nothingToDo())
+      return;
+    for (unsigned i = 0; i < rowsOf(type) * size; ++i)
+      row[i] = bitsOf(rules.apply(floatOf(row[i])));
+    return;
+  case Type::F16:
+  case Type::PackedF16:
+    for (unsigned lane = 0; lane < size; ++lane) {
+      uint32_t low = finishedHalf(row[lane], rules16);
+      uint32_t high =
+          type == Type::PackedF16 ? finishedHalf(row[lane] >> 16, rules16) : row[lane] >> 16;
+      row[lane] = low | high << 16;
+    }
+    return;
+  case Type::F64:
+    if (rules64.nothingToDo())
+      return;
+    for (unsigned lane = 0; lane < size; ++lane) {
       uint64_t bits = row[lane] | static_cast<uint64_t>(row[size + lane]) << 32;
-      bits = bitsOf(outputModified(doubleOf(bits), static_cast<double>(scale), clamp, dx10Clamp));
+      bits = bitsOf(rules64.apply(doubleOf(bits)));
       row[lane] = static_cast<uint32_t>(bits);
       row[size + lane] = static_cast<uint32_t>(bits >> 32);
-      break;
     }
-    default:
-      return; // The decoder lets no other type have them.
-    }
+    return;
+  default: // The decoder lets no other type have them.
+    return;
   }
 }
 
@@ -339,10 +403,41 @@ void prepareOperands(Wave &wave, const Record *record, const Signature &signatur
   operands.active = wave.execRow;
 }
 
+void flushSources(const Wave &wave, const Signature &signature, PreparedOperands &operands) {
+  const Mode &mode = wave.mode;
+  const unsigned size = wave.waveSize;
+  for (unsigned i = 0; i < 4 && signature.sources[i] != Type::None; ++i) {
+    Type type = signature.sources[i];
+    // prepareOperands made copies of all.
+    uint32_t *row = const_cast<uint32_t *>(operands.sources[i]);
+    bool is32 = type == Type::F32 || type == Type::PackedF32 || type == Type::Mixed;
+    if (is32 && mode.flushSources32) {
+      for (unsigned k = 0; k < rowsOf(type) * size; ++k)
+        row[k] = bitsOf(flushed(floatOf(row[k])));
+    } else if ((type == Type::F16 || type == Type::PackedF16) && mode.flushSources16_64) {
+      for (unsigned lane = 0; lane < size; ++lane) {
+        uint32_t bits = row[lane];
+        bits = (bits & 0x7c00) == 0 ? bits & 0xffff8000 : bits;
+        bool high = type == Type::PackedF16 && (bits & 0x7c000000) == 0;
+        row[lane] = high ? bits & 0x8000ffff : bits;
+      }
+    } else if (type == Type::F64 && mode.flushSources16_64) {
+      for (unsigned lane = 0; lane < size; ++lane)
+        if ((row[size + lane] & 0x7ff00000) == 0) {
+          row[lane] = 0;
+          row[size + lane] &= 0x80000000;
+        }
+    }
+  }
+}
+
 void finishResult(Wave &wave, const Record *record, const Signature &signature,
                   const PreparedOperands &operands) {
   const unsigned size = wave.waveSize;
   uint32_t *row = operands.result;
+  if (wave.mode.float16Overflow &&
+      (signature.result == Type::F16 || signature.result == Type::PackedF16))
+    clampOverflow(signature, operands, size);
   modifyOutput(wave, record->modifiers, signature.result, row);
   uint32_t *target = wave.row(record->destination);
   const uint32_t *active = operands.active;

@@ -19,8 +19,6 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-constexpr Mode numberMode{false, true, false, false};
-
 /// Applies an operation on f16 values, held in f32, to both halves.
 template <typename Op, typename... Words> uint32_t WAVETILE_INLINE onHalves(Op op, Words... words) {
   uint32_t low = halfFrom(op(fromHalf(words)...));
@@ -35,9 +33,10 @@ uint32_t WAVETILE_INLINE onIntegers(Op op, Words... words) {
 }
 
 #define PACKED_HALF_2(NAME, EXPRESSION)                                                            \
-  vector<PackedF16(PackedF16, PackedF16)>(NAME, [](uint32_t x, uint32_t y) {                       \
-    return onHalves([](float a, float b) { return EXPRESSION; }, x, y);                            \
-  })
+  vector<PackedF16(PackedF16, PackedF16)>(                                                         \
+      NAME, []([[maybe_unused]] Lane lane, uint32_t x, uint32_t y) {                               \
+        return onHalves([&](float a, float b) { return EXPRESSION; }, x, y);                       \
+      })
 #define PACKED_INTEGER_2(NAME, TYPE, EXPRESSION)                                                   \
   vector<PackedU16(PackedU16, PackedU16)>(NAME, [](uint32_t x, uint32_t y) {                       \
     return onIntegers<TYPE>([](TYPE a, TYPE b) { return EXPRESSION; }, x, y);                      \
@@ -57,6 +56,28 @@ template <typename A, typename B> int32_t WAVETILE_INLINE byteDot(uint32_t a, ui
     sum += static_cast<int32_t>(static_cast<A>(a >> 8 * i)) *
            static_cast<int32_t>(static_cast<B>(b >> 8 * i));
   return sum;
+}
+/// Sums of products in 64 bits: of parts of `width` bits, and of half bytes.
+template <typename T, unsigned width> int64_t WAVETILE_INLINE wideDot(uint32_t a, uint32_t b) {
+  int64_t sum = 0;
+  for (unsigned shift = 0; shift < 32; shift += width)
+    sum += static_cast<int64_t>(static_cast<T>(a >> shift)) * static_cast<T>(b >> shift);
+  return sum;
+}
+template <bool isSigned> int64_t WAVETILE_INLINE nibbleDot(uint32_t a, uint32_t b) {
+  int64_t sum = 0;
+  for (unsigned shift = 0; shift < 32; shift += 4) {
+    int32_t x = static_cast<int32_t>(a >> shift & 15), y = static_cast<int32_t>(b >> shift & 15);
+    x = isSigned && x > 7 ? x - 16 : x, y = isSigned && y > 7 ? y - 16 : y;
+    sum += x * y;
+  }
+  return sum;
+}
+int32_t WAVETILE_INLINE saturated32(int64_t x) {
+  return static_cast<int32_t>(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
+}
+uint32_t WAVETILE_INLINE saturatedUnsigned32(int64_t x) {
+  return static_cast<uint32_t>(x > UINT32_MAX ? UINT32_MAX : x);
 }
 int32_t WAVETILE_INLINE wrappingSum(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
@@ -89,19 +110,25 @@ constexpr Instruction table[] = {
     // f16 pairs.
     PACKED_HALF_2("v_pk_add_f16", add(a, b)),
     PACKED_HALF_2("v_pk_mul_f16", multiply(a, b)),
-    PACKED_HALF_2("v_pk_min_f16", minimumNumber(a, b, numberMode)),
-    PACKED_HALF_2("v_pk_max_f16", maximumNumber(a, b, numberMode)),
+    PACKED_HALF_2("v_pk_min_f16", minimumNumber(a, b, lane.mode)),
+    PACKED_HALF_2("v_pk_max_f16", maximumNumber(a, b, lane.mode)),
     vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
         "v_pk_fma_f16",
-        [](uint32_t x, uint32_t y, uint32_t z) {
-          return onHalves([](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); },
-                          x, y, z);
+        [](Lane lane, uint32_t x, uint32_t y, uint32_t z) {
+          return onHalves(
+              [&](float a, float b, float c) {
+                return halfFusedMultiplyAdd(a, b, c, lane.mode.rounding16_64);
+              },
+              x, y, z);
         }),
     vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
         "v_pk_fmac_f16",
-        [](uint32_t x, uint32_t y, uint32_t z) {
-          return onHalves([](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); },
-                          x, y, z);
+        [](Lane lane, uint32_t x, uint32_t y, uint32_t z) {
+          return onHalves(
+              [&](float a, float b, float c) {
+                return halfFusedMultiplyAdd(a, b, c, lane.mode.rounding16_64);
+              },
+              x, y, z);
         })
         .with(rowflag::accumulates),
     vector<PackedF16(PackedF16, PackedF16, PackedF16)>(
@@ -169,6 +196,70 @@ constexpr Instruction table[] = {
     vector<I32(U32, U32, I32)>("v_dot4_u32_u8",
                                [](uint32_t a, uint32_t b, int32_t c) {
                                  return wrappingSum(byteDot<uint8_t, uint8_t>(a, b), c);
+                               }),
+
+    vector<I32(U32, U32, I32)>("v_dot2_i32_i16",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return static_cast<int32_t>((wideDot<int16_t, 16>(a, b)) + c);
+                               }),
+    vector<I32(U32, U32, I32)>("v_dot2_i32_i16@clamp",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return saturated32((wideDot<int16_t, 16>(a, b)) + c);
+                               }),
+    vector<U32(U32, U32, U32)>("v_dot2_u32_u16",
+                               [](uint32_t a, uint32_t b, uint32_t c) {
+                                 return static_cast<uint32_t>((wideDot<uint16_t, 16>(a, b)) + c);
+                               }),
+    vector<U32(U32, U32, U32)>("v_dot2_u32_u16@clamp",
+                               [](uint32_t a, uint32_t b, uint32_t c) {
+                                 return saturatedUnsigned32((wideDot<uint16_t, 16>(a, b)) + c);
+                               }),
+    vector<I32(U32, U32, I32)>("v_dot2c_i32_i16",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return static_cast<int32_t>((wideDot<int16_t, 16>(a, b)) + c);
+                               })
+        .with(rowflag::accumulates),
+    vector<I32(U32, U32, I32)>("v_dot2c_i32_i16@clamp",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return saturated32((wideDot<int16_t, 16>(a, b)) + c);
+                               })
+        .with(rowflag::accumulates),
+    vector<I32(U32, U32, I32)>("v_dot8_i32_i4",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return static_cast<int32_t>((nibbleDot<true>(a, b)) + c);
+                               }),
+    vector<I32(U32, U32, I32)>(
+        "v_dot8_i32_i4@clamp",
+        [](uint32_t a, uint32_t b, int32_t c) { return saturated32((nibbleDot<true>(a, b)) + c); }),
+    vector<I32(U32, U32, I32)>("v_dot8c_i32_i4",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return static_cast<int32_t>((nibbleDot<true>(a, b)) + c);
+                               })
+        .with(rowflag::accumulates),
+    vector<I32(U32, U32, I32)>(
+        "v_dot8c_i32_i4@clamp",
+        [](uint32_t a, uint32_t b, int32_t c) { return saturated32((nibbleDot<true>(a, b)) + c); })
+        .with(rowflag::accumulates),
+    vector<U32(U32, U32, U32)>("v_dot8_u32_u4",
+                               [](uint32_t a, uint32_t b, uint32_t c) {
+                                 return static_cast<uint32_t>((nibbleDot<false>(a, b)) + c);
+                               }),
+    vector<U32(U32, U32, U32)>("v_dot8_u32_u4@clamp",
+                               [](uint32_t a, uint32_t b, uint32_t c) {
+                                 return saturatedUnsigned32((nibbleDot<false>(a, b)) + c);
+                               }),
+    vector<I32(U32, U32, I32)>("v_dot4_i32_i8@clamp",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return saturated32((wideDot<int8_t, 8>(a, b)) + c);
+                               }),
+    vector<I32(U32, U32, I32)>("v_dot4c_i32_i8@clamp",
+                               [](uint32_t a, uint32_t b, int32_t c) {
+                                 return saturated32((wideDot<int8_t, 8>(a, b)) + c);
+                               })
+        .with(rowflag::accumulates),
+    vector<U32(U32, U32, U32)>("v_dot4_u32_u8@clamp",
+                               [](uint32_t a, uint32_t b, uint32_t c) {
+                                 return saturatedUnsigned32((wideDot<uint8_t, 8>(a, b)) + c);
                                }),
 
     // Any function of three bits.

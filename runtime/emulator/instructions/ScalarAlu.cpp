@@ -54,6 +54,17 @@ uint32_t WAVETILE_INLINE shiftedSum(Scc &scc, uint32_t a, uint32_t b, unsigned s
 bool WAVETILE_INLINE addOverflows(uint32_t a, uint32_t b, uint32_t sum) {
   return ((a ^ sum) & (b ^ sum)) >> 31 != 0;
 }
+/// A bit for each four bits that are not all 0.
+uint64_t WAVETILE_INLINE quadMask(uint64_t a) {
+  uint64_t result = 0;
+  for (unsigned i = 0; i < 16; ++i)
+    result |= static_cast<uint64_t>((a >> (4 * i) & 15) != 0) << i;
+  return result;
+}
+uint64_t WAVETILE_INLINE wholeQuads(uint64_t a) {
+  uint64_t any = (a | a >> 1 | a >> 2 | a >> 3) & 0x1111111111111111;
+  return any * 15;
+}
 int32_t WAVETILE_INLINE signsBefore(uint32_t a) {
   uint32_t flipped = a ^ static_cast<uint32_t>(static_cast<int32_t>(a) >> 31);
   return flipped == 0 ? -1 : __builtin_clz(flipped);
@@ -276,6 +287,23 @@ constexpr Instruction table[] = {
                           [](uint32_t a, uint32_t b) { return a >> 16 | (b & 0xffff0000); }),
     scalar<U32(U32, U32)>("s_pack_hl_b32_b16",
                           [](uint32_t a, uint32_t b) { return a >> 16 | b << 16; }),
+
+    scalar<U32(U32)>(
+        "s_quadmask_b32",
+        [](Scc &scc, uint32_t a) { return nonZero(scc, static_cast<uint32_t>(quadMask(a))); }),
+    scalar<U64(U64)>("s_quadmask_b64",
+                     [](Scc &scc, uint64_t a) { return nonZero(scc, quadMask(a)); }),
+    scalar<U32(U32)>(
+        "s_wqm_b32",
+        [](Scc &scc, uint32_t a) { return nonZero(scc, static_cast<uint32_t>(wholeQuads(a))); }),
+    scalar<U64(U64)>("s_wqm_b64", [](Scc &scc, uint64_t a) { return nonZero(scc, wholeQuads(a)); }),
+    scalar<U64(U32)>("s_bitreplicate_b64_b32",
+                     [](uint32_t a) {
+                       uint64_t result = 0;
+                       for (unsigned i = 0; i < 32; ++i)
+                         result |= static_cast<uint64_t>(a >> i & 1) * 3 << (2 * i);
+                       return result;
+                     }),
 
     // Comparisons.
     COMPARE("s_cmp_eq_i32 s_cmp_eq_u32 s_cmpk_eq_i32", U32, a == b),

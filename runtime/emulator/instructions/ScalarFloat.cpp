@@ -14,7 +14,12 @@ inline namespace WAVETILE_HOST_ISA {
 using namespace scalarops;
 namespace {
 
-constexpr Mode numberMode{false, true, false, false};
+/// gfx11.5 and later have no IEEE mode for scalars.
+constexpr Mode numberMode = [] {
+  Mode mode;
+  mode.ieee = false;
+  return mode;
+}();
 
 uint32_t WAVETILE_INLINE half(float x) { return halfFrom(x); }
 
@@ -76,7 +81,7 @@ constexpr Instruction table[] = {
     scalar<F32(F32)>("s_floor_f32", [](float a) { return resultOr(__builtin_floorf(a), a); }),
     scalar<F32(F32)>("s_ceil_f32", [](float a) { return resultOr(__builtin_ceilf(a), a); }),
     scalar<F32(F32)>("s_trunc_f32", [](float a) { return resultOr(__builtin_truncf(a), a); }),
-    scalar<F32(F32)>("s_rndne_f32", [](float a) { return resultOr(__builtin_rintf(a), a); }),
+    scalar<F32(F32)>("s_rndne_f32", [](float a) { return resultOr(__builtin_roundevenf(a), a); }),
     scalar<F32(I32)>("s_cvt_f32_i32", [](int32_t a) { return static_cast<float>(a); }),
     scalar<F32(U32)>("s_cvt_f32_u32", [](uint32_t a) { return static_cast<float>(a); }),
     scalar<I32(F32)>("s_cvt_i32_f32", [](float a) { return saturatedInteger<int32_t>(a); }),

@@ -18,6 +18,7 @@
 #include "runtime/emulator/Instruction.h"
 #include "runtime/emulator/Machine.h"
 #include "runtime/emulator/Wave.h"
+#include "runtime/emulator/instructions/Float.h"
 
 #include <type_traits>
 #include <utility>
@@ -67,25 +68,62 @@ template <> struct RowOf<void> {
   using T = Nothing;
 };
 
+constexpr bool isFloat(Type type) { return type == Type::F32 || type == Type::F16; }
+
+/// A value with its denormals flushed, if the mode wants that of sources or results.
+template <typename S>
+WAVETILE_INLINE typename S::Value flushedScalar(typename S::Value value, bool flush32,
+                                                bool flush16) {
+  if constexpr (S::type == Type::F32)
+    return flush32 ? flushed(value) : value;
+  if constexpr (S::type == Type::F16)
+    return flush16 && (value & 0x7c00) == 0 ? value & 0xffff8000 : value;
+  return value;
+}
+
 template <typename Op, typename R, typename... S> struct ScalarHandler {
+  static constexpr Type resultType = RowOf<R>::T::type;
+  static constexpr bool hasFloats = isFloat(resultType) || (isFloat(S::type) || ...);
+
+  template <typename... Values> WAVETILE_INLINE static auto evaluate(Wave &wave, Values... values) {
+    if constexpr (std::is_invocable_v<Op, Scc &, Values...>)
+      return Op{}(wave.scalars[scalar::Scc], values...);
+    else if constexpr (std::is_invocable_v<Op, const Mode &, Values...>)
+      return Op{}(std::as_const(wave.mode), values...);
+    else
+      return Op{}(values...);
+  }
   template <size_t... I>
   WAVETILE_INLINE static const Record *run(Wave &wave, const Record *record,
                                            std::index_sequence<I...>) {
-    auto evaluate = [&] {
-      if constexpr (std::is_invocable_v<Op, Scc &, typename S::Value...>)
-        return Op{}(wave.scalars[scalar::Scc], S::load(wave, record->sources[I])...);
-      else if constexpr (std::is_invocable_v<Op, const Mode &, typename S::Value...>)
-        return Op{}(std::as_const(wave.mode), S::load(wave, record->sources[I])...);
-      else
-        return Op{}(S::load(wave, record->sources[I])...);
-    };
     if constexpr (std::is_void_v<R>)
-      evaluate();
+      evaluate(wave, S::load(wave, record->sources[I])...);
     else
-      R::store(wave, record->destination, evaluate());
+      R::store(wave, record->destination, evaluate(wave, S::load(wave, record->sources[I])...));
+    return record + 1;
+  }
+  /// In another mode than the usual one.
+  template <size_t... I>
+  static const Record *runInMode(Wave &wave, const Record *record, std::index_sequence<I...>) {
+    const Mode &mode = wave.mode;
+    auto source = [&]<typename T>(T, Operand operand) {
+      return flushedScalar<T>(T::load(wave, operand), mode.flushSources32, mode.flushSources16_64);
+    };
+    // A conversion to f16 has an integer for its result.
+    setHostRounding(resultType == Type::F32 ? mode.rounding32 : mode.rounding16_64);
+    if constexpr (std::is_void_v<R>)
+      evaluate(wave, source(S{}, record->sources[I])...);
+    else
+      R::store(wave, record->destination,
+               flushedScalar<R>(evaluate(wave, source(S{}, record->sources[I])...),
+                                mode.flushResults32, mode.flushResults16_64));
+    setHostRounding(Rounding::NearestEven);
     return record + 1;
   }
   static const Record *execute(Wave &wave, const Record *record) {
+    if constexpr (hasFloats)
+      if (__builtin_expect(!wave.mode.usual, 0))
+        return runInMode(wave, record, std::index_sequence_for<S...>());
     return run(wave, record, std::index_sequence_for<S...>());
   }
 };

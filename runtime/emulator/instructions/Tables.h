@@ -27,6 +27,8 @@ InstructionRows vectorHalf();
 InstructionRows vectorDouble();
 InstructionRows vectorCompare();
 InstructionRows vectorConvert();
+InstructionRows vectorConvertScaled();
+InstructionRows vectorBytes();
 InstructionRows packedMath();
 InstructionRows crossLane();
 InstructionRows ldsMemory();

@@ -65,10 +65,10 @@ uint32_t WAVETILE_INLINE classOfHalf(uint32_t x) {
       COMPARISON(TYPE, "t", SUFFIX, ((void)a, (void)b, true))
 
 #define CLASS_COMPARISON(NAME, FLAGS)                                                              \
-  vector<MaskBit(F32, U32)>(NAME "_class_f32",                                                     \
-                            [](float a, uint32_t b) -> bool { return (classOf(a) & b) != 0; })     \
+  vector<MaskBit(F32, U32), ModeUse::None>(                                                        \
+      NAME "_class_f32", [](float a, uint32_t b) -> bool { return (classOf(a) & b) != 0; })        \
       .with(FLAGS),                                                                                \
-      vector<MaskBit(F64, U32)>(                                                                   \
+      vector<MaskBit(F64, U32), ModeUse::None>(                                                    \
           NAME "_class_f64", [](double a, uint32_t b) -> bool { return (classOf(a) & b) != 0; })   \
           .with(FLAGS),                                                                            \
       vector<MaskBit(BitsF16, U32)>(NAME "_class_f16", [](uint16_t a, uint32_t b) -> bool {        \

@@ -21,7 +21,7 @@ int32_t WAVETILE_INLINE clamped(int32_t x, int32_t low, int32_t high) {
 int32_t WAVETILE_INLINE normalised(float x, float largest, bool isSigned) {
   float low = isSigned ? -1.0f : 0.0f;
   float in = isNaN(x) ? 0.0f : x < low ? low : x > 1.0f ? 1.0f : x;
-  return static_cast<int32_t>(__builtin_rintf(in * largest));
+  return static_cast<int32_t>(__builtin_roundevenf(in * largest));
 }
 
 /// Conversions between f32 and a pair of 8-bit formats; the names are the same for both formats.
@@ -83,7 +83,7 @@ constexpr Instruction table[] = {
 
     // f16.
     vector<F16(F32)>("v_cvt_f16_f32", [](float a) { return a; }),
-    vector<F32(F16)>("v_cvt_f32_f16", [](float a) { return a; }),
+    vector<F32(F16)>("v_cvt_f32_f16", [](float a) { return isNaN(a) ? quieted(a) : a; }),
     vector<F16(I16)>("v_cvt_f16_i16", [](int16_t a) { return static_cast<float>(a); }),
     vector<F16(U16)>("v_cvt_f16_u16", [](uint16_t a) { return static_cast<float>(a); }),
     vector<I16(F16)>("v_cvt_i16_f16",
@@ -150,6 +150,34 @@ constexpr Instruction table[] = {
                                  uint32_t shift = 8 * (b & 3);
                                  return (c & ~(0xffu << shift)) | byte << shift;
                                }),
+
+    vector<U32(F32, U32, U32)>("v_cvt_pkaccum_u8_f32",
+                               [](float a, uint32_t b, uint32_t old) {
+                                 uint32_t byte = uint32_t(clamped(
+                                     saturatedInteger<int32_t>(__builtin_rintf(a)), 0, 255));
+                                 uint32_t shift = 8 * (b & 3);
+                                 return (old & ~(0xffu << shift)) | byte << shift;
+                               })
+        .with(rowflag::accumulates),
+    vector<I16(F16)>("v_cvt_norm_i16_f16",
+                     [](float a) { return static_cast<int16_t>(normalised(a, 32767.0f, true)); }),
+    vector<U16(F16)>("v_cvt_norm_u16_f16",
+                     [](float a) { return static_cast<uint16_t>(normalised(a, 65535.0f, false)); }),
+    vector<U32(F16, F16)>("v_cvt_pknorm_i16_f16",
+                          [](float a, float b) {
+                            return pair(uint32_t(normalised(a, 32767.0f, true)),
+                                        uint32_t(normalised(b, 32767.0f, true)));
+                          }),
+    vector<U32(F16, F16)>("v_cvt_pknorm_u16_f16",
+                          [](float a, float b) {
+                            return pair(uint32_t(normalised(a, 65535.0f, false)),
+                                        uint32_t(normalised(b, 65535.0f, false)));
+                          }),
+    // A signed 4-bit number of sixteenths.
+    vector<F32(U32)>("v_cvt_off_f32_i4",
+                     [](uint32_t a) {
+                       return static_cast<float>(static_cast<int32_t>(a << 28) >> 28) * 0.0625f;
+                     }),
 
     // 8-bit floats.
     FLOAT8_CONVERSIONS("fp8", "@ocp", Fp8Ocp),

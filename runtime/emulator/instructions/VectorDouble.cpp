@@ -14,8 +14,6 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-constexpr auto transcendental = InstructionClass::Transcendental;
-
 double WAVETILE_INLINE fraction(double x) {
   double result = x - __builtin_floor(x);
   result = result >= 1.0 ? doubleOf(0x3fefffffffffffff) : result;
@@ -47,20 +45,14 @@ constexpr Instruction table[] = {
     vector<F64(F64)>("v_floor_f64", [](double a) { return resultOr(__builtin_floor(a), a); }),
     vector<F64(F64)>("v_ceil_f64", [](double a) { return resultOr(__builtin_ceil(a), a); }),
     vector<F64(F64)>("v_trunc_f64", [](double a) { return resultOr(__builtin_trunc(a), a); }),
-    vector<F64(F64)>("v_rndne_f64", [](double a) { return resultOr(__builtin_rint(a), a); }),
+    vector<F64(F64)>("v_rndne_f64", [](double a) { return resultOr(__builtin_roundeven(a), a); }),
     vector<F64(F64)>("v_fract_f64", [](double a) { return fraction(a); }),
     vector<F64(F64, I32)>("v_ldexp_f64", [](double a, int32_t b) { return scaleByPower(a, b); }),
     vector<F64(F64)>("v_frexp_mant_f64", [](double a) { return mantissa(a); }),
     vector<I32(F64)>("v_frexp_exp_i32_f64", [](double a) { return mantissaExponent(a); }),
-    vector<F64(F64)>("v_rcp_f64", [](double a) { return reciprocal(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F64(F64)>("v_rsq_f64", [](double a) { return reciprocalSquareRoot(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F64(F64)>("v_sqrt_f64", [](double a) { return squareRoot(a); })
-        .as(transcendental)
-        .within(1),
+    transcendental<F64(F64)>("v_rcp_f64", [](double a) { return reciprocal(a); }),
+    transcendental<F64(F64)>("v_rsq_f64", [](double a) { return reciprocalSquareRoot(a); }),
+    transcendental<F64(F64)>("v_sqrt_f64", [](double a) { return squareRoot(a); }),
     vector<WithMask<F64>(F64, F64, F64)>("v_div_scale_f64",
                                          [](double value, double denominator, double numerator) {
                                            return divisionScale(value, denominator, numerator);

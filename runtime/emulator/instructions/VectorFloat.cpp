@@ -15,8 +15,6 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-constexpr auto transcendental = InstructionClass::Transcendental;
-
 float WAVETILE_INLINE fraction(float x) {
   float result = x - __builtin_floorf(x);
   result = result >= 1.0f ? floatOf(0x3f7fffff) : result;
@@ -35,6 +33,10 @@ float WAVETILE_INLINE mantissa(float x) {
   result = isZero(x) | isInfinity(x) ? x : result;
   return isNaN(x) ? quieted(x) : result;
 }
+bool WAVETILE_INLINE isMajorZ(float x, float y, float z) {
+  return (absolute(z) >= absolute(x)) & (absolute(z) >= absolute(y));
+}
+bool WAVETILE_INLINE isMajorY(float x, float y) { return absolute(y) >= absolute(x); }
 /// The products of v_*_legacy_f32: zero times anything is zero.
 float WAVETILE_INLINE legacyProduct(float a, float b) {
   return isZero(a) | isZero(b) ? 0.0f : multiply(a, b);
@@ -126,44 +128,53 @@ constexpr Instruction table[] = {
     vector<F32(F32)>("v_floor_f32", [](float a) { return resultOr(__builtin_floorf(a), a); }),
     vector<F32(F32)>("v_ceil_f32", [](float a) { return resultOr(__builtin_ceilf(a), a); }),
     vector<F32(F32)>("v_trunc_f32", [](float a) { return resultOr(__builtin_truncf(a), a); }),
-    vector<F32(F32)>("v_rndne_f32", [](float a) { return resultOr(__builtin_rintf(a), a); }),
+    vector<F32(F32)>("v_rndne_f32", [](float a) { return resultOr(__builtin_roundevenf(a), a); }),
     vector<F32(F32)>("v_fract_f32", [](float a) { return fraction(a); }),
     vector<F32(F32, I32)>("v_ldexp_f32", [](float a, int32_t b) { return scaleByPower(a, b); }),
     vector<F32(F32)>("v_frexp_mant_f32", [](float a) { return mantissa(a); }),
     vector<I32(F32)>("v_frexp_exp_i32_f32", [](float a) { return mantissaExponent(a); }),
 
-    vector<F32(F32)>("v_rcp_f32", [](float a) { return reciprocal(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F32(F32)>("v_rcp_iflag_f32", [](float a) { return reciprocal(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F32(F32)>("v_rsq_f32", [](float a) { return reciprocalSquareRoot(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F32(F32)>("v_sqrt_f32", [](float a) { return squareRoot(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F32(F32)>("v_exp_f32", [](float a) { return exp2Float(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F32(F32)>("v_log_f32", [](float a) { return log2Float(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F32(F32)>("v_sin_f32", [](float a) { return sineOfTurns(a, 0.0); })
-        .as(transcendental)
-        .within(1),
-    vector<F32(F32)>("v_cos_f32", [](float a) { return sineOfTurns(a, 0.25); })
-        .as(transcendental)
-        .within(1),
+    transcendental<F32(F32)>("v_rcp_f32", [](float a) { return reciprocal(a); }),
+    transcendental<F32(F32)>("v_rcp_iflag_f32", [](float a) { return reciprocal(a); }),
+    transcendental<F32(F32)>("v_rsq_f32", [](float a) { return reciprocalSquareRoot(a); }),
+    transcendental<F32(F32)>("v_sqrt_f32", [](float a) { return squareRoot(a); }),
+    transcendental<F32(F32)>("v_exp_f32", [](float a) { return exp2Float(a); }),
+    transcendental<F32(F32)>("v_log_f32", [](float a) { return log2Float(a); }),
+    transcendental<F32(F32)>("v_sin_f32", [](float a) { return sineOfTurns(a, 0.0); }),
+    transcendental<F32(F32)>("v_cos_f32", [](float a) { return sineOfTurns(a, 0.25); }),
+
+    transcendental<F32(F32)>("v_exp_legacy_f32", [](float a) { return exp2Float(a); }),
+    transcendental<F32(F32)>("v_log_legacy_f32", [](float a) { return log2Float(a); }),
+
+    // Cube maps: the face, the coordinates on it, and twice the major axis.
+    vector<Ternary>("v_cubeid_f32",
+                    [](float x, float y, float z) {
+                      float ofX = x < 0 ? 1.0f : 0.0f, ofY = y < 0 ? 3.0f : 2.0f;
+                      return isMajorZ(x, y, z) ? (z < 0 ? 5.0f : 4.0f) : isMajorY(x, y) ? ofY : ofX;
+                    }),
+    vector<Ternary>("v_cubesc_f32",
+                    [](float x, float y, float z) {
+                      float ofZ = z < 0 ? -x : x, ofX = x < 0 ? z : -z;
+                      return isMajorZ(x, y, z) ? ofZ : isMajorY(x, y) ? x : ofX;
+                    }),
+    vector<Ternary>("v_cubetc_f32",
+                    [](float x, float y, float z) {
+                      float ofY = y < 0 ? -z : z;
+                      return isMajorZ(x, y, z) ? -y : isMajorY(x, y) ? ofY : -y;
+                    }),
+    vector<Ternary>("v_cubema_f32",
+                    [](float x, float y, float z) {
+                      return 2.0f * (isMajorZ(x, y, z) ? z : isMajorY(x, y) ? y : x);
+                    }),
 
     vector<WithMask<F32>(F32, F32, F32)>("v_div_scale_f32",
                                          [](float value, float denominator, float numerator) {
                                            return divisionScale(value, denominator, numerator);
                                          }),
     vector<F32(F32, F32, F32, MaskBit)>("v_div_fmas_f32",
-                                        [](float a, float b, float c, bool scaled) {
-                                          return divisionMultiplyAdd(a, b, c, scaled);
+                                        [](Lane lane, float a, float b, float c, bool scaled) {
+                                          return divisionMultiplyAdd(a, b, c, scaled,
+                                                                     lane.mode.rounding32);
                                         }),
     vector<F32(F32, F32, F32)>("v_div_fixup_f32",
                                [](float quotient, float denominator, float numerator) {

@@ -18,11 +18,9 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-constexpr auto transcendental = InstructionClass::Transcendental;
-
-constexpr auto fused = [](float a, float b, float c) { return halfFusedMultiplyAdd(a, b, c); };
-/// f16 has no f32 denormals to flush, and its own are kept.
-constexpr Mode numberMode{false, true, false, false};
+constexpr auto fused = [](Lane lane, float a, float b, float c) {
+  return halfFusedMultiplyAdd(a, b, c, lane.mode.rounding16_64);
+};
 
 float WAVETILE_INLINE fraction(float x) {
   float result = x - __builtin_floorf(x);
@@ -43,7 +41,39 @@ float WAVETILE_INLINE divisionFixupHalf(float quotient, float denominator, float
   return isNaN(numerator) ? quieted(numerator) : result;
 }
 
+/// v_mad and v_mac round the product, too.
+constexpr auto unfused = [](float a, float b, float c) {
+  return add(fromHalf(halfFrom(multiply(a, b))), c);
+};
+/// v_frexp of f16, whose denormals are normal in f32.
+int16_t WAVETILE_INLINE mantissaExponent(float x) {
+  return static_cast<int16_t>(isZero(x) | isInfinity(x) | isNaN(x) ? 0 : exponentField(x) - 126);
+}
+float WAVETILE_INLINE mantissa(float x) {
+  float scaled = floatOf((bitsOf(x) & 0x807fffff) | 0x3f000000);
+  float result = isZero(x) | isInfinity(x) ? x : scaled;
+  return isNaN(x) ? quieted(x) : result;
+}
+
 constexpr Instruction table[] = {
+    vector<F16(F16, F16, F16)>("v_mad_f16@cdna", unfused).with(rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>("v_mad_legacy_f16", unfused),
+    vector<F16(F16, F16, F16)>("v_mac_f16", unfused)
+        .with(rowflag::accumulates | rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>("v_madak_f16", unfused)
+        .with(rowflag::literalThird | rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>("v_madmk_f16", unfused)
+        .with(rowflag::literalSecond | rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>("v_fma_f16@cdna", fused).with(rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>("v_fma_legacy_f16", fused),
+    vector<F16(F16, F16, F16)>("v_div_fixup_f16@cdna",
+                               [](float a, float b, float c) { return divisionFixupHalf(a, b, c); })
+        .with(rowflag::keepsHalf),
+    vector<F16(F16, F16, F16)>(
+        "v_div_fixup_legacy_f16",
+        [](float a, float b, float c) { return divisionFixupHalf(a, b, c); }),
+    vector<I16(F16)>("v_frexp_exp_i16_f16", [](float a) { return mantissaExponent(a); }),
+    vector<F16(F16)>("v_frexp_mant_f16", [](float a) { return mantissa(a); }),
     vector<F16(F16, F16)>("v_add_f16", [](float a, float b) { return add(a, b); }),
     vector<F16(F16, F16)>("v_sub_f16", [](float a, float b) { return subtract(a, b); }),
     vector<F16(F16, F16)>("v_subrev_f16", [](float a, float b) { return subtract(b, a); }),
@@ -59,63 +89,46 @@ constexpr Instruction table[] = {
         "v_fma_mixhi_f16", [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); })
         .with(rowflag::keepsHalf | rowflag::writesHigh),
 
-    vector<F16(F16, F16)>("v_min_f16",
-                          [](float a, float b) { return minimumNumber(a, b, numberMode); }),
-    vector<F16(F16, F16)>("v_max_f16",
-                          [](float a, float b) { return maximumNumber(a, b, numberMode); }),
+    vector<F16(F16, F16)>(
+        "v_min_f16", [](Lane lane, float a, float b) { return minimumNumber(a, b, lane.mode); }),
+    vector<F16(F16, F16)>(
+        "v_max_f16", [](Lane lane, float a, float b) { return maximumNumber(a, b, lane.mode); }),
     vector<F16(F16, F16, F16)>("v_min3_f16",
-                               [](float a, float b, float c) {
-                                 return minimumNumber(minimumNumber(a, b, numberMode), c,
-                                                      numberMode);
+                               [](Lane lane, float a, float b, float c) {
+                                 return minimumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
                                }),
     vector<F16(F16, F16, F16)>("v_max3_f16",
-                               [](float a, float b, float c) {
-                                 return maximumNumber(maximumNumber(a, b, numberMode), c,
-                                                      numberMode);
+                               [](Lane lane, float a, float b, float c) {
+                                 return maximumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
                                }),
     vector<F16(F16, F16, F16)>(
-        "v_med3_f16", [](float a, float b, float c) { return medianOfThree(a, b, c, numberMode); }),
+        "v_med3_f16",
+        [](Lane lane, float a, float b, float c) { return medianOfThree(a, b, c, lane.mode); }),
     vector<F16(F16, F16, F16)>("v_maxmin_f16",
-                               [](float a, float b, float c) {
-                                 return minimumNumber(maximumNumber(a, b, numberMode), c,
-                                                      numberMode);
+                               [](Lane lane, float a, float b, float c) {
+                                 return minimumNumber(maximumNumber(a, b, lane.mode), c, lane.mode);
                                }),
     vector<F16(F16, F16, F16)>("v_minmax_f16",
-                               [](float a, float b, float c) {
-                                 return maximumNumber(minimumNumber(a, b, numberMode), c,
-                                                      numberMode);
+                               [](Lane lane, float a, float b, float c) {
+                                 return maximumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
                                }),
     vector<F16(F16)>("v_floor_f16", [](float a) { return resultOr(__builtin_floorf(a), a); }),
     vector<F16(F16)>("v_ceil_f16", [](float a) { return resultOr(__builtin_ceilf(a), a); }),
     vector<F16(F16)>("v_trunc_f16", [](float a) { return resultOr(__builtin_truncf(a), a); }),
-    vector<F16(F16)>("v_rndne_f16", [](float a) { return resultOr(__builtin_rintf(a), a); }),
+    vector<F16(F16)>("v_rndne_f16", [](float a) { return resultOr(__builtin_roundevenf(a), a); }),
     vector<F16(F16)>("v_fract_f16", [](float a) { return fraction(a); }),
     vector<F16(F16, I16)>("v_ldexp_f16",
                           [](float a, int16_t b) {
                             int n = b < -60 ? -60 : b > 60 ? 60 : b;
                             return resultOr(a * static_cast<float>(powerOfTwo(n)), a);
                           }),
-    vector<F16(F16)>("v_rcp_f16", [](float a) { return resultOr(1.0f / a, a); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_rsq_f16", [](float a) { return reciprocalSquareRoot(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_sqrt_f16", [](float a) { return squareRoot(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_exp_f16", [](float a) { return exp2Float(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_log_f16", [](float a) { return log2Float(a); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_sin_f16", [](float a) { return sineOfTurns(a, 0.0); })
-        .as(transcendental)
-        .within(1),
-    vector<F16(F16)>("v_cos_f16", [](float a) { return sineOfTurns(a, 0.25); })
-        .as(transcendental)
-        .within(1),
+    transcendental<F16(F16)>("v_rcp_f16", [](float a) { return resultOr(1.0f / a, a); }),
+    transcendental<F16(F16)>("v_rsq_f16", [](float a) { return reciprocalSquareRoot(a); }),
+    transcendental<F16(F16)>("v_sqrt_f16", [](float a) { return squareRoot(a); }),
+    transcendental<F16(F16)>("v_exp_f16", [](float a) { return exp2Float(a); }),
+    transcendental<F16(F16)>("v_log_f16", [](float a) { return log2Float(a); }),
+    transcendental<F16(F16)>("v_sin_f16", [](float a) { return sineOfTurns(a, 0.0); }),
+    transcendental<F16(F16)>("v_cos_f16", [](float a) { return sineOfTurns(a, 0.25); }),
     vector<F16(F16, F16, F16)>(
         "v_div_fixup_f16", [](float a, float b, float c) { return divisionFixupHalf(a, b, c); }),
 };

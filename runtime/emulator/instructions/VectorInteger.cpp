@@ -297,6 +297,15 @@ constexpr Instruction table[] = {
     vector<U16(U16, U16)>(
         "v_mul_lo_u16",
         [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(uint32_t(a) * b); }),
+    vector<U16(U16, U16, U16)>("v_mad_u16@cdna",
+                               [](uint16_t a, uint16_t b, uint16_t c) {
+                                 return static_cast<uint16_t>(uint32_t(a) * b + c);
+                               })
+        .with(rowflag::keepsHalf),
+    vector<I16(I16, I16, I16)>(
+        "v_mad_i16@cdna",
+        [](int16_t a, int16_t b, int16_t c) { return static_cast<int16_t>(int32_t(a) * b + c); })
+        .with(rowflag::keepsHalf),
     vector<U16(U16, U16, U16)>("v_mad_u16 v_mad_legacy_u16",
                                [](uint16_t a, uint16_t b, uint16_t c) {
                                  return static_cast<uint16_t>(uint32_t(a) * b + c);
