@@ -124,6 +124,7 @@ class AccessObservers {
 public:
   void add(AccessObserver observer) { list[count++] = observer; }
   bool full() const { return count == capacity; }
+  bool any() const { return count != 0; }
   /// False: one of them said so.
   bool report(Wave &wave, const MemoryAccess &access) const;
 

@@ -8,6 +8,7 @@
 #include "runtime/emulator/Decoder.h"
 
 #include "runtime/emulator/Wave.h"
+#include "runtime/emulator/checks/CheckRecord.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -154,6 +155,12 @@ const Record *DecodedProgram::recordAt(uint64_t at) const {
     return nullptr;
   int32_t index = recordOfDword[offset / 4];
   return index < 0 ? nullptr : &records[static_cast<size_t>(index)];
+}
+
+const checks::CheckProgram &DecodedProgram::checks() const {
+  std::call_once(checksOnce,
+                 [this] { checkProgram = std::make_unique<checks::CheckProgram>(*this); });
+  return *checkProgram;
 }
 
 uint64_t DecodedProgram::addressOf(const Record *record) const {

@@ -24,10 +24,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 namespace wavetile::device {
+
+namespace checks {
+class CheckProgram;
+}
 
 /// Values that are the same in all lanes, one row a 32-bit word, two for a 64-bit one.
 class ConstantPool {
@@ -142,6 +147,8 @@ public:
   const Record *recordAt(uint64_t address) const;
   uint64_t addressOf(const Record *record) const;
   uint32_t *constantRows() const { return constants.rows(); }
+  /// What the checks do at each record; made when first asked for.
+  const checks::CheckProgram &checks() const;
   /// All records, one for each instruction or half of one.
   llvm::ArrayRef<Record> allRecords() const { return records; }
   /// Beside `allRecords`; of no meaning for the records that are only a part of an instruction.
@@ -156,6 +163,8 @@ private:
   ConstantPool constants;
   std::vector<Record> records;
   std::vector<RegisterCounts> registerCounts;
+  mutable std::once_flag checksOnce;
+  mutable std::unique_ptr<checks::CheckProgram> checkProgram;
   std::vector<uint32_t> offsets;      ///< Of each record's instruction in the text.
   std::vector<int32_t> recordOfDword; ///< The record that starts at a dword, or -1.
   std::vector<Refusal> refused;       ///< By address.

@@ -9,20 +9,25 @@
 
 namespace wavetile::device {
 
-bool GlobalMemory::lookUp(const Record *record, uint64_t address) {
-  Allocation &entry = cache[slot(record)];
+std::optional<Allocation> GlobalMemory::find(uint64_t address) const {
   if (address >= kernargBegin && address < kernargEnd) {
-    entry = Allocation{};
-    entry.begin = kernargBegin;
-    entry.end = kernargEnd;
-    entry.source = BoundsSource::Device;
-    entry.writable = false;
-    return true;
+    Allocation arguments;
+    arguments.begin = kernargBegin;
+    arguments.end = kernargEnd;
+    arguments.source = BoundsSource::Device;
+    arguments.writable = false;
+    arguments.definedBits = kernargDefinedBits;
+    return arguments;
   }
   std::optional<Allocation> found = map.find(address);
-  if (!found || found->freed)
+  return found && found->freed ? std::nullopt : found;
+}
+
+bool GlobalMemory::lookUp(const Record *record, uint64_t address) {
+  std::optional<Allocation> found = find(address);
+  if (!found)
     return false;
-  entry = *found;
+  cache[slot(record)] = *found;
   return true;
 }
 

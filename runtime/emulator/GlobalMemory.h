@@ -48,6 +48,13 @@ public:
   /// an access, the one that holds it.
   const Allocation &lastOf(const Record *record) const { return cache[slot(record)]; }
 
+  /// The living allocation that holds \p address, the arguments among them.
+  std::optional<Allocation> find(uint64_t address) const;
+  /// What reports call an allocation.
+  std::string name(const Allocation &allocation) const { return map.name(allocation.identifier); }
+  /// Which bits of the arguments are defined, as `Allocation::definedBits` says it.
+  void setKernargDefinedBits(uint8_t *bits) { kernargDefinedBits = bits; }
+
 private:
   static constexpr unsigned cacheSize = 256;
   static unsigned slot(const Record *record) {
@@ -61,6 +68,7 @@ private:
   const MemoryMap &map;
   uint64_t kernargBegin;
   uint64_t kernargEnd;
+  uint8_t *kernargDefinedBits = nullptr;
   Allocation cache[cacheSize];
 };
 

@@ -7,6 +7,8 @@
 
 #include "runtime/emulator/LaunchContext.h"
 
+#include "runtime/emulator/checks/WaveChecks.h"
+
 #include <algorithm>
 
 namespace wavetile::device {
@@ -44,6 +46,8 @@ LaunchContext::LaunchContext(const Launch &launch)
       workgroupCount(uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2]) {
   static_assert(sizeof(DispatchPacket) == packetBytes);
   makeArguments();
+  if (launch.checks.any())
+    observers.add({WaveChecks::observe, nullptr});
 }
 
 void LaunchContext::makeArguments() {
@@ -53,6 +57,11 @@ void LaunchContext::makeArguments() {
   // Beyond the arguments nothing is defined.
   std::fill_n(arguments.get(), padded, uint8_t(0xff));
   std::copy(launch.kernarg.begin(), launch.kernarg.end(), arguments.get());
+  if (launch.checks.undefined) {
+    definedArguments = allocateAligned<uint8_t>(padded + sizeof(DispatchPacket));
+    std::fill_n(definedArguments.get(), padded + sizeof(DispatchPacket), uint8_t(0xff));
+    std::fill_n(definedArguments.get() + size, padded - size, uint8_t(0));
+  }
   uint64_t begin = reinterpret_cast<uint64_t>(arguments.get());
   packetAddress = begin + padded;
   DispatchPacket packet;

@@ -14,6 +14,7 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_LAUNCHCONTEXT_H
 #define WAVETILE_RUNTIME_EMULATOR_LAUNCHCONTEXT_H
 
+#include "runtime/emulator/AccessObserver.h"
 #include "runtime/emulator/AlignedArray.h"
 #include "runtime/emulator/Decoder.h"
 #include "runtime/emulator/Machine.h"
@@ -64,6 +65,11 @@ public:
   /// The arguments and the dispatch packet: [argumentsBegin, argumentsEnd).
   uint64_t argumentsBegin() const { return reinterpret_cast<uint64_t>(arguments.get()); }
   uint64_t argumentsEnd() const { return packetAddress + packetBytes; }
+  /// Which of their bits are defined: what lies between the arguments and the packet is not.
+  uint8_t *argumentsDefined() const { return definedArguments.get(); }
+
+  /// Whom the waves' memory instructions report to.
+  AccessObservers observers;
 
 private:
   static constexpr uint64_t packetBytes = 64;
@@ -72,6 +78,7 @@ private:
   void setWorkItemIds(Wave &wave, const std::array<uint32_t, 3> &size) const;
 
   AlignedArray<uint8_t> arguments;
+  AlignedArray<uint8_t> definedArguments;
   uint64_t packetAddress = 0;
 };
 

@@ -59,6 +59,12 @@ llvm::StringRef name(FaultKind kind) {
     return "barrier that not every wave reaches";
   case FaultKind::Stuck:
     return "waves that wait for ever";
+  case FaultKind::UndefinedValue:
+    return "use of an undefined value";
+  case FaultKind::MissingWait:
+    return "use of a value before the wait for its load";
+  case FaultKind::PendingOverwritten:
+    return "write to a register that a load has yet to write";
   case FaultKind::Trap:
     return "trap";
   case FaultKind::InstructionLimit:

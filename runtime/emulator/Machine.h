@@ -18,6 +18,8 @@
 #include "runtime/emulator/MatrixRounding.h"
 #include "runtime/emulator/MemoryMap.h"
 
+#include "runtime/emulator/checks/Options.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -126,12 +128,15 @@ enum class FaultKind : uint8_t {
   Misaligned,     ///< Misaligned for its kind of instruction.
   LdsOutOfBounds, ///< Beyond the LDS of the workgroup.
   ScratchOutOfBounds,
-  BadProgramCounter, ///< A jump to somewhere that is not an instruction of the code object.
-  BarrierMismatch,   ///< Some waves of a workgroup wait at a barrier that others never reach.
-  Stuck,             ///< All waves that are left wait for what never comes.
-  Trap,              ///< s_trap: llvm.trap or an assertion.
-  InstructionLimit,  ///< The launch's budget of instructions is used up.
-  Refused            ///< An instruction that this device does not implement was reached.
+  BadProgramCounter,  ///< A jump to somewhere that is not an instruction of the code object.
+  BarrierMismatch,    ///< Some waves of a workgroup wait at a barrier that others never reach.
+  Stuck,              ///< All waves that are left wait for what never comes.
+  UndefinedValue,     ///< A value that was never defined decides something.
+  MissingWait,        ///< The same of one that a load has yet to deliver.
+  PendingOverwritten, ///< A register is written that a load has yet to write.
+  Trap,               ///< s_trap: llvm.trap or an assertion.
+  InstructionLimit,   ///< The launch's budget of instructions is used up.
+  Refused             ///< An instruction that this device does not implement was reached.
 };
 
 /// A short name for reports: "out of bounds".
@@ -214,6 +219,7 @@ struct Launch {
   unsigned threads = 1;
   /// How matrix products are summed. Empty: as the target's row says.
   std::optional<MatrixRounding> matrixRounding;
+  CheckOptions checks;
 };
 
 struct LaunchResult {

@@ -61,6 +61,8 @@ struct Allocation {
   uint32_t guard = 0;
   /// Names it to `MemoryMap::name`.
   uint32_t identifier = 0;
+  /// A byte for each byte, whose bits are set where the memory's are defined. Null: all are.
+  uint8_t *definedBits = nullptr;
 
   uint64_t size() const { return end - begin; }
 

@@ -67,6 +67,13 @@ void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
     wave.scratch = scratch.get() + i * scratchOfWave(context);
     wave.indexInWorkgroup = i;
     context.setUp(wave, group);
+    if (context.observers.any())
+      wave.observers = &context.observers;
+  }
+  if (context.launch.checks.any()) {
+    if (!checks)
+      checks = std::make_unique<WorkgroupChecks>();
+    checks->start(context, shared);
   }
 }
 

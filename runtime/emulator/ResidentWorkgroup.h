@@ -17,6 +17,7 @@
 #include "runtime/emulator/AlignedArray.h"
 #include "runtime/emulator/LaunchContext.h"
 #include "runtime/emulator/Wave.h"
+#include "runtime/emulator/checks/WaveChecks.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -49,6 +50,7 @@ private:
   AlignedArray<uint8_t> lds;
   AlignedArray<uint8_t> scratch;
   size_t waveBytes = 0, registerBytes = 0, ldsBytes = 0, scratchBytes = 0;
+  std::unique_ptr<WorkgroupChecks> checks;
   uint64_t linearIndex = 0;
   std::array<uint32_t, 3> group{};
 };

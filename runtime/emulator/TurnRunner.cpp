@@ -29,7 +29,9 @@ const char *interruptHost(const Workgroup &workgroup) {
 TurnRunner::TurnRunner(const LaunchContext &context, const MemoryMap &map,
                        std::atomic<uint64_t> &budget)
     : budget(budget), memory(map, context.argumentsBegin(), context.argumentsEnd()), probe(context),
-      left(context.waveCount), probed(context.waveCount) {}
+      left(context.waveCount), probed(context.waveCount) {
+  memory.setKernargDefinedBits(context.argumentsDefined());
+}
 
 void TurnRunner::begin(const ResidentWorkgroup &group) {
   counts.waves += group.shared.waveCount;
@@ -46,18 +48,24 @@ uint64_t TurnRunner::reserve(uint64_t instructions) {
   return taken;
 }
 
-/// Executes up to that many instructions; returns how many it did.
-uint64_t TurnRunner::runWave(Wave &wave, uint64_t instructions) {
+template <bool isChecked>
+static uint64_t runSteps(Wave &wave, uint64_t instructions, uint64_t *classes) {
   const Record *record = wave.pc;
-  uint64_t *classes = counts.instructions.data();
   for (uint64_t done = 1; done <= instructions; ++done) {
-    const Record *next = executeStep(wave, record, classes);
+    const Record *next = executeStep<isChecked>(wave, record, classes);
     if (!next)
       return done;
     record = next;
   }
   wave.pc = record;
   return instructions;
+}
+
+/// Executes up to that many instructions; returns how many it did.
+uint64_t TurnRunner::runWave(Wave &wave, uint64_t instructions) {
+  uint64_t *classes = counts.instructions.data();
+  return wave.checks ? runSteps<true>(wave, instructions, classes)
+                     : runSteps<false>(wave, instructions, classes);
 }
 
 /// The same, and looks for a state that repeats. A wave whose state does gives its turn up.

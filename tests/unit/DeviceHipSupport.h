@@ -292,7 +292,11 @@ public:
   explicit DeviceArray(size_t count, T value = T()) : count(count) {
     EXPECT_EQ(Hip::get().hipMalloc(reinterpret_cast<void **>(&pointer), count * sizeof(T)),
               hipSuccess);
-    std::fill_n(pointer, count, value);
+    std::vector<T> values(count, value);
+    // Through HIP, so that the device knows that it is defined.
+    EXPECT_EQ(
+        Hip::get().hipMemcpy(pointer, values.data(), count * sizeof(T), hipMemcpyHostToDevice),
+        hipSuccess);
   }
   ~DeviceArray() { Hip::get().hipFree(pointer); }
   DeviceArray(const DeviceArray &) = delete;

@@ -85,6 +85,7 @@ LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64
   launch.dynamicLdsBytes = dynamicLds;
   launch.instructionLimit = instructionLimit;
   launch.threads = threads;
+  launch.checks = checks;
   // As HIP does between launches: the host may have mapped more since.
   memory.expireMappings();
   return device::run(launch, memory);

@@ -55,6 +55,7 @@ public:
   /// Of each launch, so that a test ends.
   uint64_t instructionLimit = 100'000'000;
   unsigned threads = 1;
+  CheckOptions checks;
   MemoryMap memory;
   std::unique_ptr<CodeObject> object;
   std::unique_ptr<Program> program;

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/emulator/checks/DefinedMemory.h"
 #include "runtime/emulator/hip/Registration.h"
 #include "runtime/emulator/hip/Stream.h"
 
@@ -108,7 +109,10 @@ hipError_t wavetile::device::perform(Runtime &runtime, const CopyWork &copy) {
   if (hipError_t error = check(runtime, copy))
     return error;
   forEachRow(copy.extent, [&](size_t plane, size_t row) {
-    std::memmove(rowAt(copy.to, plane, row), rowAt(copy.from, plane, row), copy.extent.width);
+    char *to = rowAt(copy.to, plane, row), *from = rowAt(copy.from, plane, row);
+    std::memmove(to, from, copy.extent.width);
+    copyDefined(runtime.memory, reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from),
+                copy.extent.width);
   });
   return hipSuccess;
 }
@@ -131,6 +135,7 @@ hipError_t wavetile::device::perform(Runtime &runtime, const FillWork &fill) {
       std::fill_n(reinterpret_cast<uint32_t *>(begin), count, fill.value);
       break;
     }
+    markDefined(runtime.memory, reinterpret_cast<uint64_t>(begin), fill.extent.width);
   });
   return hipSuccess;
 }

@@ -7,6 +7,8 @@
 
 #include "runtime/emulator/hip/Heap.h"
 
+#include "runtime/emulator/checks/DefinedMemory.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -38,9 +40,12 @@ void *Heap::allocate(size_t bytes, HeapBlock info, std::string_view name) {
   allocation.end = allocation.begin + bytes;
   allocation.source = BoundsSource::Device;
   allocation.guard = redzone;
+  // What the host wrote, and managed memory, counts as defined.
+  if (info.kind == HeapKind::Device && tracksDefinedness)
+    allocation.definedBits = allocateDefinedBits(bytes);
   std::lock_guard lock(mutex);
   memory.add(allocation, std::string(name) + " #" + std::to_string(++serial));
-  blocks[allocation.begin] = {base, bytes, info};
+  blocks[allocation.begin] = {base, bytes, info, allocation.definedBits};
   used += bytes;
   return data;
 }
@@ -66,6 +71,7 @@ void Heap::shrinkQuarantine() {
     memory.forget(begin);
     quarantined -= block.bytes;
     std::free(block.base);
+    freeDefinedBits(block.definedBits, block.bytes);
   }
 }
 

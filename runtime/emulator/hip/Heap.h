@@ -39,6 +39,9 @@ class Heap {
 public:
   explicit Heap(MemoryMap &memory) : memory(memory) {}
 
+  /// Whether device memory that is allocated from now on starts undefined.
+  void trackDefinedness(bool track) { tracksDefinedness = track; }
+
   /// Memory of `bytes` > 0, aligned to 256 bytes, filled with a pattern that is NaN in every float
   /// format. Null if there is not so much. `name` is the function that asked.
   void *allocate(size_t bytes, HeapBlock block, std::string_view name);
@@ -58,11 +61,13 @@ private:
     void *base;
     size_t bytes;
     HeapBlock info;
+    uint8_t *definedBits;
   };
 
   void shrinkQuarantine();
 
   MemoryMap &memory;
+  bool tracksDefinedness = false;
   mutable std::mutex mutex;
   std::unordered_map<uint64_t, Block> blocks;
   std::deque<std::pair<uint64_t, Block>> quarantine;

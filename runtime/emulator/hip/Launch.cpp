@@ -40,6 +40,9 @@ static hipError_t errorOf(FaultKind kind) {
   case FaultKind::ScratchOutOfBounds:
   case FaultKind::BadProgramCounter:
   case FaultKind::BarrierMismatch:
+  case FaultKind::UndefinedValue:
+  case FaultKind::MissingWait:
+  case FaultKind::PendingOverwritten:
   case FaultKind::Trap:
   case FaultKind::Refused:
     return hipErrorLaunchFailure;
@@ -134,6 +137,7 @@ hipError_t wavetile::device::perform(Runtime &runtime, const KernelWork &work) {
   launch.instructionLimit = runtime.instructionLimit();
   launch.threads = runtime.launchThreads();
   launch.matrixRounding = runtime.matrixRounding();
+  launch.checks = runtime.checks();
 
   runtime.memory.expireMappings();
   auto begin = std::chrono::steady_clock::now();

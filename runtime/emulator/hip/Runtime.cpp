@@ -74,6 +74,15 @@ void Runtime::readEnvironment() {
   if (void *recorder = dlsym(RTLD_DEFAULT, recorderFunctionName))
     memory.useRecorder(reinterpret_cast<RecorderFunction>(recorder));
   readThreads();
+  if (const char *list = std::getenv("WAVETILE_DEVICE_CHECKS")) {
+    if (auto options = CheckOptions::parse(list)) {
+      checkOptions = *options;
+    } else {
+      environmentError = "WAVETILE_DEVICE_CHECKS: " + toString(options.takeError());
+      deviceList.clear();
+    }
+  }
+  heap.trackDefinedness(checkOptions.undefined);
   const char *limit = std::getenv("WAVETILE_DEVICE_INSTRUCTION_LIMIT");
   if (limit && StringRef(limit).getAsInteger(10, instructionLimitValue)) {
     environmentError =

@@ -29,6 +29,7 @@
 #include "runtime/emulator/MatrixRounding.h"
 #include "runtime/emulator/MemoryMap.h"
 #include "runtime/emulator/Target.h"
+#include "runtime/emulator/checks/Options.h"
 #include "runtime/emulator/hip/Handles.h"
 #include "runtime/emulator/hip/Heap.h"
 #include "runtime/emulator/hip/HipTypes.h"
@@ -108,6 +109,7 @@ public:
   /// Room for what one launch prints by a buffer.
   uint64_t printfBytes() const { return printfByteCount.load(); }
   void setPrintfBytes(uint64_t bytes) { printfByteCount = bytes; }
+  const CheckOptions &checks() const { return checkOptions; }
 
   MemoryMap memory;
   Heap heap{memory};
@@ -135,6 +137,7 @@ private:
   bool asynchronous = false;
   bool lazyRefusal = false;
   std::atomic<uint64_t> printfByteCount = uint64_t(1) << 20;
+  CheckOptions checkOptions;
 };
 
 /// What a HIP function returns on failure: prints `reason` on stderr and keeps it for

@@ -241,7 +241,8 @@ constexpr Instruction table[] = {
     memory("buffer_atomic_cmpswap_f32", Shape::Buffer, atomicClass,
            atomicCompareAndSwap<atomics::CompareFloats, uint32_t>),
 
-    memory("buffer_wbl2 buffer_inv buffer_gl0_inv buffer_gl1_inv buffer_wbinvl1 "
+    memory("buffer_wbl2", Shape::Control, InstructionClass::Wait, nothing),
+    memory("buffer_inv buffer_gl0_inv buffer_gl1_inv buffer_wbinvl1 "
            "buffer_wbinvl1_vol",
            Shape::Control, InstructionClass::Wait, nothing),
 };

@@ -303,15 +303,17 @@ constexpr Instruction table[] = {
     wait("s_wait_kmcnt", nothing),
     wait("s_wait_loadcnt_dscnt", nothing),
     wait("s_wait_storecnt_dscnt", nothing),
+    wait("s_wait_idle", nothing),
     special("s_sleep_var", use32, sleep).as(InstructionClass::Wait),
     wait("s_nop s_waitcnt_expcnt s_waitcnt_depctr s_delay_alu s_clause s_setprio "
-         "s_wait_idle s_icache_inv "
-         "s_set_inst_prefetch_distance s_inst_prefetch "
+         "s_icache_inv s_set_inst_prefetch_distance s_inst_prefetch "
          "s_incperflevel s_decperflevel s_sethalt s_dcache_inv s_dcache_wb s_dcache_wb_vol "
-         "s_dcache_inv_vol s_gl1_inv s_version v_nop s_wait_alu s_wait_event s_wakeup "
+         "s_dcache_inv_vol s_gl1_inv s_version v_nop s_wait_alu s_wait_event "
          "s_singleuse_vdst v_pipeflush s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
-         "s_prefetch_data_pc_rel s_buffer_prefetch_data global_inv global_wb global_wbinv",
+         "s_prefetch_data_pc_rel s_buffer_prefetch_data",
          nothing),
+    wait("global_inv", nothing),
+    wait("global_wb global_wbinv", nothing),
     control("s_trap", Shape::Control, InstructionClass::Branch, trap),
     control("s_sendmsg", Shape::Control, InstructionClass::Wait, sendMessage),
     control("s_code_end", Shape::Control, InstructionClass::Branch, padding),

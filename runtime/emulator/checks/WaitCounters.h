@@ -1,0 +1,148 @@
+//===- WaitCounters.h - Outstanding memory operations of a wave -----------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A wave counts the memory operations that it has issued and that are not done, in a few counters;
+// s_waitcnt and its like wait until a counter is no higher than a number. What such a wait proves:
+// operations of one kind end in order, so one of them is done if more of its kind were issued from
+// it on than the number says; operations whose order is not known (scalar loads, FLAT, messages)
+// are done only at zero. A counter holds no more than its maximum: issuing one more waits for the
+// oldest.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_CHECKS_WAITCOUNTERS_H
+#define WAVETILE_RUNTIME_EMULATOR_CHECKS_WAITCOUNTERS_H
+
+#include "runtime/emulator/Target.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace wavetile::device::checks {
+
+/// The counters by what they are called on gfx12; other targets have fewer, see WaitModel.
+enum class Counter : uint8_t { Load, Store, Lds, Scalar, Count, None = Count };
+inline constexpr unsigned counterCount = static_cast<unsigned>(Counter::Count);
+
+/// Which counter counts what on a target, and how far it counts.
+struct WaitModel {
+  Counter load;
+  Counter store; ///< And atomics without a result.
+  Counter lds;
+  Counter scalar;
+  uint8_t maximum[counterCount];
+
+  static const WaitModel &of(const TargetDescription &target);
+};
+
+enum class PendingKind : uint8_t { VectorMemory, Lds, Unordered };
+inline constexpr unsigned pendingKinds = 3;
+
+/// The most registers that one load writes.
+inline constexpr unsigned maximumLoadRegisters = 16;
+
+/// One operation that has been issued.
+struct PendingOperation {
+  uint32_t record = 0; ///< Its number.
+  PendingKind kind = PendingKind::VectorMemory;
+  bool done = false;
+  uint8_t registers = 0;                    ///< That it will write; 0 for stores.
+  uint16_t firstEntry = 0;                  ///< The first one, as an entry of the register shadow.
+  uint32_t bits = ~0u;                      ///< Of each register, which it writes.
+  uint32_t origin = 0;                      ///< Where undefined bits of what it loaded come from.
+  uint64_t lanes[maximumLoadRegisters];     ///< Of each register, which it writes.
+  uint64_t undefined[maximumLoadRegisters]; ///< Lanes of these that loaded undefined bits.
+  /// The undefined bits of what was loaded, `registers` rows of a lane each, where some lane has
+  /// both kinds. Empty: all bits of the lanes in `undefined`.
+  std::vector<uint32_t> partialBits;
+  /// Loads to LDS: lane l of `ldsLanes` writes `ldsStep` bytes from `ldsOffset + l * ldsStep` on.
+  uint64_t ldsLanes = 0;
+  uint32_t ldsOffset = 0;
+  uint32_t ldsStep = 0;
+  /// What the LDS bytes' definedness will be, as MemoryShadow has it. Empty: defined.
+  std::vector<uint8_t> ldsDefined;
+
+  void start(PendingKind newKind, uint32_t newRecord) {
+    record = newRecord;
+    kind = newKind;
+    done = false;
+    registers = 0;
+    bits = ~0u;
+    origin = 0;
+    ldsLanes = 0;
+    partialBits.clear();
+    ldsDefined.clear();
+  }
+};
+
+/// One counter: the operations that it counts, the oldest first.
+class WaitCounter {
+public:
+  void setMaximum(unsigned value) { maximum = value; }
+  void clear() { head = tail = live = 0; }
+
+  /// Makes room as the hardware does, then appends an operation. `done(operation)` is called for
+  /// those that are over by then, the oldest first.
+  template <typename Done> PendingOperation &issue(PendingKind kind, uint32_t record, Done done) {
+    if (live >= maximum)
+      wait(maximum - 1, done);
+    if (tail - head == ring.size())
+      grow();
+    PendingOperation &operation = at(tail++);
+    ++live;
+    operation.start(kind, record);
+    return operation;
+  }
+
+  /// The counter is known to be \p value or less.
+  template <typename Done> void wait(unsigned value, Done done) {
+    if (live <= value)
+      return;
+    // Of each kind, the operations before this one are over.
+    uint64_t over[pendingKinds] = {head, head, head};
+    unsigned fromHere[pendingKinds] = {};
+    for (uint64_t i = tail; i != head;) {
+      const PendingOperation &operation = at(--i);
+      unsigned kind = static_cast<unsigned>(operation.kind);
+      if (operation.done)
+        continue;
+      bool ordered = operation.kind != PendingKind::Unordered;
+      if (++fromHere[kind] == (ordered ? value + 1 : 1) && (ordered || value == 0))
+        over[kind] = i + 1;
+    }
+    for (uint64_t i = head; i != tail; ++i) {
+      PendingOperation &operation = at(i);
+      if (operation.done || i >= over[static_cast<unsigned>(operation.kind)])
+        continue;
+      operation.done = true;
+      --live;
+      done(operation);
+    }
+    while (head != tail && at(head).done)
+      ++head;
+  }
+
+  /// Calls \p body for each operation that is not over.
+  template <typename Body> void forEach(Body body) {
+    for (uint64_t i = head; i != tail; ++i)
+      if (!at(i).done)
+        body(at(i));
+  }
+
+private:
+  PendingOperation &at(uint64_t index) { return ring[index & (ring.size() - 1)]; }
+  void grow();
+
+  unsigned maximum = 63;
+  unsigned live = 0;
+  uint64_t head = 0, tail = 0;
+  std::vector<PendingOperation> ring; ///< Its size is a power of two.
+};
+
+} // namespace wavetile::device::checks
+
+#endif // WAVETILE_RUNTIME_EMULATOR_CHECKS_WAITCOUNTERS_H
