@@ -82,6 +82,19 @@ def _googletest(options: Options) -> Outcome:
     return _from_reports(list(folder.glob("*.xml")), done.returncode)
 
 
+def _threads(options: Options) -> Outcome:
+    """The device's tests that run kernels on several threads, with the launches' own threads too."""
+    reports, status = [], 0
+    environment = {"WAVETILE_DEVICE_DETERMINISTIC": "0", "WAVETILE_DEVICE_THREADS": "3"}
+    for program, tests in (("EmulatorTests", "*Scheduler*"), ("DeviceHipTests", "*Thread*")):
+        report = options.results(program)
+        reports.append(report)
+        command = [options.build / "bin" / program, f"--gtest_filter={tests}"]
+        command += ["--gtest_brief=1", f"--gtest_output=xml:{report}"]
+        status |= subprocess.run(command, env={**os.environ, **environment}).returncode
+    return _from_reports([report for report in reports if report.exists()], status)
+
+
 def _lit(options: Options) -> Outcome:
     report = options.results("lit")
     suite = options.build / "tests" / "lit"
@@ -110,6 +123,7 @@ STEPS: dict[str, tuple[Callable[[Options], Outcome], bool]] = {
     "doc-examples": (_check("doc_examples"), True),
     "mypy": (_check("python_types"), True),
     "googletest": (_googletest, False),
+    "threads": (_threads, False),
     "lit": (_lit, False),
     "pytest": (_pytest, False),
     "clang-tidy": (_check("clang_tidy"), True),
@@ -129,10 +143,17 @@ def _choose(arguments: list[str]) -> tuple[Options, list[str]]:
         action="store_true",
         help="the C++ tests, built under AddressSanitizer and UndefinedBehaviorSanitizer",
     )
+    parser.add_argument(
+        "--sanitize-threads",
+        action="store_true",
+        help="the software device's tests with several threads, built under ThreadSanitizer",
+    )
     known, pytest_arguments = parser.parse_known_args(arguments)
-    if known.sanitize and (pytest_arguments or known.only):
-        parser.error("--sanitize runs googletest and lit only")
+    if (known.sanitize or known.sanitize_threads) and (pytest_arguments or known.only):
+        parser.error("--sanitize runs googletest and lit only, --sanitize-threads one step")
 
+    if known.sanitize_threads:
+        return Options(ROOT / "build-threads", known.quick), ["threads"]
     if known.sanitize:
         return Options(ROOT / "build-sanitize", known.quick), ["googletest", "lit"]
     options = Options(ROOT / "build", known.quick, pytest_arguments)

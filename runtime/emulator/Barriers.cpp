@@ -7,6 +7,11 @@
 
 #include "runtime/emulator/Barriers.h"
 
+#include "runtime/emulator/Machine.h"
+#include "runtime/emulator/checks/WorkgroupRaces.h"
+
+#include <algorithm>
+
 namespace wavetile::device {
 
 static void pass(Wave &wave) {
@@ -14,11 +19,18 @@ static void pass(Wave &wave) {
   ++wave.barriersPassed;
 }
 
+static const Record *failMissed(Wave &wave, const Record *record) {
+  return fail(
+      wave, record, FaultKind::BarrierMismatch, -1, 0, 0, false,
+      "a wave of the workgroup that had met barriers before has ended without meeting this");
+}
+
 static void openIfComplete(Workgroup &workgroup) {
   BarrierState &barrier = workgroup.barrier;
   if (barrier.signals == 0 || barrier.signals < barrier.members)
     return;
   barrier.signals = 0;
+  barrier.missed |= workgroup.checksBarriers && barrier.fewestOfEnded <= barrier.opened;
   ++barrier.opened;
   for (uint32_t i = 0; i < workgroup.waveCount; ++i) {
     Wave &wave = workgroup.waves[i];
@@ -27,6 +39,10 @@ static void openIfComplete(Workgroup &workgroup) {
     wave.barrierOpen = true;
     if (wave.status != WaveStatus::AtBarrier)
       continue;
+    if (barrier.missed) {
+      failMissed(wave, wave.pc - 1);
+      continue;
+    }
     wave.status = WaveStatus::Ready;
     pass(wave);
   }
@@ -37,11 +53,15 @@ bool signalBarrier(Wave &wave) {
   bool first = barrier.signals == 0;
   ++wave.barriersSignalled;
   ++barrier.signals;
+  if (wave.workgroup->races)
+    wave.workgroup->races->arrived(wave);
   openIfComplete(*wave.workgroup);
   return first;
 }
 
 const Record *waitAtBarrier(Wave &wave, const Record *record) {
+  if (wave.barrierOpen && wave.workgroup->barrier.missed)
+    return failMissed(wave, record);
   if (wave.barrierOpen) {
     pass(wave);
     return record + 1;
@@ -52,7 +72,10 @@ const Record *waitAtBarrier(Wave &wave, const Record *record) {
 }
 
 void leaveBarrier(Wave &wave) {
-  --wave.workgroup->barrier.members;
+  BarrierState &barrier = wave.workgroup->barrier;
+  --barrier.members;
+  if (wave.barriersSignalled > 0)
+    barrier.fewestOfEnded = std::min(barrier.fewestOfEnded, wave.barriersSignalled);
   openIfComplete(*wave.workgroup);
 }
 

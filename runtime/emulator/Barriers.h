@@ -10,6 +10,10 @@
 // `s_barrier` signals and waits; the split barriers of gfx12 do one each, and the wave may work in
 // between.
 //
+// Where barriers are checked, one that opens without a wave that had met barriers before and has
+// ended is a fault of the waves that meet it. A wave that ends before it meets any has left early,
+// which programs rely on.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WAVETILE_RUNTIME_EMULATOR_BARRIERS_H

@@ -103,7 +103,8 @@ const char *OperandDecoder::decodeMatrix(const Instruction &row, const EncodedIn
   return checkMatrixSources(row, record);
 }
 
-/// VOP3P of RDNA: A, B and C or the index in VGPRs, neg bits that say signed or unsigned for integers.
+/// VOP3P of RDNA: A, B and C or the index in VGPRs, neg bits that say signed or unsigned for
+/// integers.
 const char *OperandDecoder::decodeWaveMatrix(const Instruction &row, const EncodedInstruction &code,
                                              Record &record) {
   uint32_t low = code.words[0], high = code.words[1];

@@ -28,6 +28,9 @@ LaunchResult run(const Launch &launch, const MemoryMap &memory) {
       residentWorkgroups(*launch.kernel, context.target, context.workItems, launch.dynamicLdsBytes);
   unsigned threads = static_cast<unsigned>(
       std::min<uint64_t>(std::max(launch.threads, 1u), context.workgroupCount));
+  // What happened before what is kept for the launch as a whole.
+  if (launch.checks.globalRaces)
+    threads = 1;
   std::vector<std::unique_ptr<ResidentWorkgroup>> pool;
   Scheduler scheduler(context, memory, std::max<uint64_t>(capacity, 1), threads, pool);
   auto work = [&](llvm::function_ref<void()> callHelp) {

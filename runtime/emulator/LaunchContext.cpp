@@ -8,6 +8,7 @@
 #include "runtime/emulator/LaunchContext.h"
 
 #include "runtime/emulator/checks/WaveChecks.h"
+#include "runtime/emulator/checks/WorkgroupRaces.h"
 
 #include <algorithm>
 
@@ -48,6 +49,9 @@ LaunchContext::LaunchContext(const Launch &launch)
   makeArguments();
   if (launch.checks.any())
     observers.add({WaveChecks::observe, nullptr});
+  // After those: an access is known by the operation that they count.
+  if (launch.checks.races())
+    observers.add({WorkgroupRaces::observe, nullptr});
 }
 
 void LaunchContext::makeArguments() {

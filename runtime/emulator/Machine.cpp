@@ -57,6 +57,10 @@ llvm::StringRef name(FaultKind kind) {
     return "jump to an address that is no instruction";
   case FaultKind::BarrierMismatch:
     return "barrier that not every wave reaches";
+  case FaultKind::LdsRace:
+    return "race in LDS";
+  case FaultKind::GlobalRace:
+    return "race in global memory";
   case FaultKind::Stuck:
     return "waves that wait for ever";
   case FaultKind::UndefinedValue:

@@ -131,6 +131,8 @@ enum class FaultKind : uint8_t {
   BadProgramCounter,  ///< A jump to somewhere that is not an instruction of the code object.
   BarrierMismatch,    ///< Some waves of a workgroup wait at a barrier that others never reach.
   Stuck,              ///< All waves that are left wait for what never comes.
+  LdsRace,            ///< Two waves access LDS with no barrier in between.
+  GlobalRace,         ///< The same in global memory, with nothing that orders the two.
   UndefinedValue,     ///< A value that was never defined decides something.
   MissingWait,        ///< The same of one that a load has yet to deliver.
   PendingOverwritten, ///< A register is written that a load has yet to write.

@@ -88,11 +88,12 @@ static StringRef accessVerb(const Fault &fault) {
 }
 
 static bool isGlobalAccess(FaultKind kind) {
-  return kind == FaultKind::OutOfBounds || kind == FaultKind::ReadOnly;
+  return kind == FaultKind::OutOfBounds || kind == FaultKind::ReadOnly ||
+         kind == FaultKind::GlobalRace;
 }
 
 static bool isAccess(FaultKind kind) {
-  return isGlobalAccess(kind) || kind == FaultKind::Misaligned ||
+  return isGlobalAccess(kind) || kind == FaultKind::Misaligned || kind == FaultKind::LdsRace ||
          kind == FaultKind::LdsOutOfBounds || kind == FaultKind::ScratchOutOfBounds;
 }
 

@@ -32,7 +32,8 @@ void ResidentWorkgroup::reserve(const LaunchContext &context) {
   grow(scratch, scratchBytes, waves * scratchOfWave(context));
 }
 
-void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
+void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index,
+                              checks::GlobalRaces *globalRaces) {
   reserve(context);
   linearIndex = index;
   round = 0;
@@ -48,6 +49,7 @@ void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
   shared.waveCount = context.waveCountOf(group);
   shared.barrier.members = shared.waveCount;
   shared.launch = &context.launch;
+  shared.checksBarriers = context.launch.checks.barriers;
   shared.lds = lds.get();
   shared.ldsBytes = context.ldsBytes;
   shared.program = &context.program;
@@ -74,6 +76,11 @@ void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index) {
     if (!checks)
       checks = std::make_unique<WorkgroupChecks>();
     checks->start(context, shared);
+  }
+  if (context.launch.checks.races()) {
+    if (!races)
+      races = std::make_unique<WorkgroupRaces>();
+    races->start(context, shared, index, globalRaces);
   }
 }
 

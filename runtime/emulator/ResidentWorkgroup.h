@@ -18,6 +18,7 @@
 #include "runtime/emulator/LaunchContext.h"
 #include "runtime/emulator/Wave.h"
 #include "runtime/emulator/checks/WaveChecks.h"
+#include "runtime/emulator/checks/WorkgroupRaces.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -25,8 +26,9 @@ namespace wavetile::device {
 
 class ResidentWorkgroup {
 public:
-  /// Starts the \p index-th workgroup of a launch here.
-  void start(const LaunchContext &context, uint64_t index);
+  /// Starts the \p index-th workgroup of a launch here. Its accesses to global memory are looked at
+  /// for races with those in \p globalRaces, if that is not null.
+  void start(const LaunchContext &context, uint64_t index, checks::GlobalRaces *globalRaces);
 
   llvm::MutableArrayRef<Wave> waves() { return {waveMemory.get(), shared.waveCount}; }
   uint64_t index() const { return linearIndex; }
@@ -51,6 +53,7 @@ private:
   AlignedArray<uint8_t> scratch;
   size_t waveBytes = 0, registerBytes = 0, ldsBytes = 0, scratchBytes = 0;
   std::unique_ptr<WorkgroupChecks> checks;
+  std::unique_ptr<WorkgroupRaces> races;
   uint64_t linearIndex = 0;
   std::array<uint32_t, 3> group{};
 };

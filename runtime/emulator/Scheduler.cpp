@@ -37,6 +37,8 @@ Scheduler::Scheduler(const LaunchContext &context, const MemoryMap &map, uint64_
     : context(context), map(map), capacity(capacity), threads(threads), pool(pool),
       budget(context.launch.instructionLimit), limit(context.workgroupCount), mayStart(threads),
       oneAtATime(threads == 1) {
+  if (context.launch.checks.globalRaces)
+    globalRaces = std::make_unique<checks::GlobalRaces>(context.target.storesCarryScope());
   startMoving();
 }
 
@@ -179,7 +181,7 @@ void Scheduler::work(llvm::function_ref<void()> callHelp) {
   while (Group group = next(lock, isNew, index)) {
     lock.unlock();
     if (isNew) {
-      group->start(context, index);
+      group->start(context, index, globalRaces.get());
       runner.begin(*group);
     }
     Turn turn = runner.run(*group);

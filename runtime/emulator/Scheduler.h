@@ -75,6 +75,7 @@ private:
   const unsigned threads;
   std::vector<std::unique_ptr<ResidentWorkgroup>> &pool;
   std::atomic<uint64_t> budget;
+  std::unique_ptr<checks::GlobalRaces> globalRaces;
 
   std::mutex mutex;
   std::condition_variable changed;

@@ -54,6 +54,8 @@ struct TargetDescription {
 
   /// RDNA: scalar operands, true16 and DPP as of gfx11, waves of 32 or 64 lanes.
   bool isRdna() const { return encoding != Encoding::Gfx9; }
+  /// Stores say who is meant to see them. gfx11's do not: an atomic store is like any other.
+  bool storesCarryScope() const { return encoding != Encoding::Gfx11; }
   bool allowsWaveSize(uint32_t size) const { return size == waveSize || (isRdna() && size == 64); }
 };
 

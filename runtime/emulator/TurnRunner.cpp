@@ -80,6 +80,12 @@ uint64_t TurnRunner::probeWave(Wave &wave, uint64_t instructions, Turn &turn) {
   return executed;
 }
 
+static const Wave *firstFaulted(ResidentWorkgroup &group) {
+  const Wave *found = llvm::find_if(
+      group.waves(), [](const Wave &wave) { return wave.status == WaveStatus::Faulted; });
+  return found == group.waves().end() ? nullptr : found;
+}
+
 /// Runs each wave that may run once. False: none could.
 bool TurnRunner::runReadyWaves(ResidentWorkgroup &group, Turn &turn) {
   bool any = false;
@@ -110,9 +116,12 @@ bool TurnRunner::runReadyWaves(ResidentWorkgroup &group, Turn &turn) {
     case WaveStatus::Faulted:
       break;
     }
-    if (wave.status == WaveStatus::Faulted) {
+    // The barrier may have stopped others than this one.
+    bool mayHaveFaulted = wave.status == WaveStatus::Faulted || group.shared.barrier.missed;
+    const Wave *faulted = mayHaveFaulted ? firstFaulted(group) : nullptr;
+    if (faulted) {
       turn.end = Turn::End::Faulted;
-      turn.faulted = &wave;
+      turn.faulted = faulted;
       return false;
     }
   }

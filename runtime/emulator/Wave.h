@@ -37,6 +37,7 @@ class GlobalMemory;
 class DecodedProgram;
 struct Launch;
 class WaveChecks;
+class WorkgroupRaces;
 
 inline constexpr uint32_t maximumWaveSize = 64;
 
@@ -48,6 +49,10 @@ struct BarrierState {
   uint32_t members = 0; ///< Waves that have not ended.
   uint32_t signals = 0; ///< Of the members, since the barrier opened last.
   uint32_t opened = 0;  ///< How often.
+  /// The fewest barriers, but not none, at which a wave that has ended had signalled.
+  uint32_t fewestOfEnded = ~0u;
+  /// It opened though a wave that had met earlier ones has ended without meeting it.
+  bool missed = false;
 };
 
 /// What the waves of a workgroup share.
@@ -55,6 +60,8 @@ struct Workgroup {
   Wave *waves = nullptr;
   uint32_t waveCount = 0;
   BarrierState barrier;
+  bool checksBarriers = false;
+  WorkgroupRaces *races = nullptr; ///< Null: races are not looked for.
   uint8_t *lds = nullptr;
   uint32_t ldsBytes = 0;
   GlobalMemory *memory = nullptr;

@@ -271,6 +271,7 @@ TEST_P(Scheduler, ResultsDoNotDependOnTheNumberOfThreads) {
   constexpr unsigned groups = 37, items = groups * 64, steps = 3001;
   for (unsigned threads : {1u, 2u, 5u}) {
     object.threads = threads;
+    object.checks.globalRaces = false; // They are looked for on one thread.
     std::vector<uint32_t> result(items);
     LaunchResult done =
         object.run("busy", {addressOf(result.data()), both(steps, 64)}, {groups, 1, 1}, {64, 1, 1});
@@ -312,6 +313,7 @@ kernel void faults(global uint *result, uint steps, uint first) {
   for (unsigned threads : {1u, 2u, 5u})
     for (unsigned first : {0u, 7u, 39u}) {
       object.threads = threads;
+      object.checks.globalRaces = false;
       std::vector<uint32_t> result(40);
       LaunchResult done = object.run("faults", {addressOf(result.data()), both(1001, first)},
                                      {40, 1, 1}, {1, 1, 1});
@@ -322,6 +324,33 @@ kernel void faults(global uint *result, uint steps, uint first) {
       for (unsigned i = 0; i < first; ++i)
         EXPECT_NE(result[i], 0u);
     }
+}
+
+TEST_P(Scheduler, EveryWaveMeetsTheBarriersOfItsWorkgroup) {
+  // `missing` waves end after `met` barriers, the others meet three.
+  auto run = [&](unsigned missing, unsigned met) {
+    LoadedObject object(GetParam(), R"cl(
+kernel void barriers(global int *out, uint missing, uint met) {
+  uint wave = __builtin_amdgcn_readfirstlane(__builtin_amdgcn_workitem_id_x() /
+                                             __builtin_amdgcn_wavefrontsize());
+  uint count = wave < missing ? met : 3;
+  for (uint i = 0; i < count; ++i)
+    __builtin_amdgcn_s_barrier();
+})cl",
+                        "cl", options);
+    return object
+        .run("barriers", {0, both(missing, met)}, {1, 1, 1},
+             {4 * object.program->target().waveSize, 1, 1})
+        .fault;
+  };
+  EXPECT_FALSE(run(0, 0));
+  // Leaving early is what programs do.
+  EXPECT_FALSE(run(2, 0));
+  std::optional<Fault> fault = run(2, 2);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::BarrierMismatch);
+  EXPECT_EQ(fault->instruction, "s_barrier");
+  EXPECT_EQ(fault->wave, 2u);
 }
 
 } // namespace

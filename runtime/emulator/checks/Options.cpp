@@ -12,7 +12,7 @@
 namespace wavetile::device {
 
 llvm::Expected<CheckOptions> CheckOptions::parse(llvm::StringRef list) {
-  CheckOptions options{false, false};
+  CheckOptions options{false, false, false, false, false};
   llvm::SmallVector<llvm::StringRef, 4> names;
   list.split(names, ',', -1, false);
   for (llvm::StringRef name : names) {
@@ -23,9 +23,16 @@ llvm::Expected<CheckOptions> CheckOptions::parse(llvm::StringRef list) {
       options.undefined = true;
     else if (name == "waits")
       options.waits = true;
+    else if (name == "barriers")
+      options.barriers = true;
+    else if (name == "lds-races")
+      options.ldsRaces = true;
+    else if (name == "global-races")
+      options.globalRaces = true;
     else if (name != "none")
-      return llvm::createStringError("unknown check '" + name +
-                                     "'; there are: undefined, waits, all, none");
+      return llvm::createStringError(
+          "unknown check '" + name +
+          "'; there are: undefined, waits, barriers, lds-races, global-races, all, none");
   }
   return options;
 }

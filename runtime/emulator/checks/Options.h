@@ -19,8 +19,15 @@ struct CheckOptions {
   bool undefined = true;
   /// Registers and LDS used before the wait that covers their load.
   bool waits = true;
+  /// Barriers that a wave which had met earlier ones never meets.
+  bool barriers = true;
+  /// Races between the waves of a workgroup in LDS.
+  bool ldsRaces = true;
+  /// Races in global memory. A launch in which they are looked for runs on one thread.
+  bool globalRaces = true;
 
-  bool any() const { return undefined || waits; }
+  bool any() const { return undefined || waits || races(); }
+  bool races() const { return ldsRaces || globalRaces; }
 
   /// From a list such as "undefined,waits"; "all" and "none" are known too. Fails for an unknown
   /// name, and says which there are.

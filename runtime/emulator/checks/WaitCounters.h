@@ -53,6 +53,7 @@ struct PendingOperation {
   uint8_t registers = 0;                    ///< That it will write; 0 for stores.
   uint16_t firstEntry = 0;                  ///< The first one, as an entry of the register shadow.
   uint32_t bits = ~0u;                      ///< Of each register, which it writes.
+  uint32_t raceNumber = 0;                  ///< Of the access, see OutstandingAccesses; 0: none.
   uint32_t origin = 0;                      ///< Where undefined bits of what it loaded come from.
   uint64_t lanes[maximumLoadRegisters];     ///< Of each register, which it writes.
   uint64_t undefined[maximumLoadRegisters]; ///< Lanes of these that loaded undefined bits.
@@ -72,6 +73,7 @@ struct PendingOperation {
     done = false;
     registers = 0;
     bits = ~0u;
+    raceNumber = 0;
     origin = 0;
     ldsLanes = 0;
     partialBits.clear();

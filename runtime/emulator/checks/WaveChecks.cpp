@@ -8,6 +8,7 @@
 #include "runtime/emulator/checks/WaveChecks.h"
 
 #include "runtime/emulator/GlobalMemory.h"
+#include "runtime/emulator/checks/WorkgroupRaces.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -229,18 +230,22 @@ bool WaveChecks::hold(const Record *record, const CheckDetails &details,
 bool WaveChecks::issue(const Record *record, const CheckRecord *check) {
   const CheckDetails &details = *check->details;
   current = currentFlat = nullptr;
-  if (!options.waits)
+  if (!options.waits && !options.races())
     return true;
   if (details.secondCounter != Counter::None)
     currentFlat = &count(record, details.secondCounter, PendingKind::Unordered);
   current = &count(record, details.counter, details.kind);
-  return details.loadedRegisters == 0 || hold(record, details, *current, details.counter);
+  return !options.waits || details.loadedRegisters == 0 ||
+         hold(record, details, *current, details.counter);
 }
 
 bool WaveChecks::holdBack(const Record *record, const CheckRecord *check) {
   const CheckDetails &details = *check->details;
-  if (!options.waits)
+  if (!options.waits) {
+    if (options.races())
+      count(record, details.counter, details.kind);
     return true;
+  }
   uint32_t entry = details.firstLoaded;
   uint64_t undefined = registers.lanes[entry];
   uint32_t origin = registers.origin[entry];
@@ -297,6 +302,8 @@ void WaveChecks::complete(PendingOperation &operation) {
   }
   if (operation.ldsLanes)
     completeLds(operation);
+  if (operation.raceNumber)
+    checkedWave->workgroup->races->completed(*checkedWave, operation.raceNumber);
 }
 
 } // namespace wavetile::device

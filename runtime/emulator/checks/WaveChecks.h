@@ -87,6 +87,10 @@ public:
   bool holdBack(const Record *record, const checks::CheckRecord *check);
   void wait(checks::Counter counter, unsigned value);
 
+  /// What a wait for the memory instruction of \p access, which is being executed, will find over;
+  /// null if there is none.
+  checks::PendingOperation *operationOf(const MemoryAccess &access);
+
   checks::RegisterShadow registers;
 
 private:
@@ -116,7 +120,6 @@ private:
   void observeLoadToLds(const MemoryAccess &access);
   void deliver(const MemoryAccess &access, uint32_t entry, unsigned registerCount,
                const uint32_t *undefined, uint64_t lanes, uint32_t bits, uint32_t origin);
-  checks::PendingOperation *operationOf(const MemoryAccess &access);
 
   const LaunchContext *context = nullptr;
   const Record *firstRecord = nullptr;

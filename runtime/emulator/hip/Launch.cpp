@@ -40,6 +40,8 @@ static hipError_t errorOf(FaultKind kind) {
   case FaultKind::ScratchOutOfBounds:
   case FaultKind::BadProgramCounter:
   case FaultKind::BarrierMismatch:
+  case FaultKind::LdsRace:
+  case FaultKind::GlobalRace:
   case FaultKind::UndefinedValue:
   case FaultKind::MissingWait:
   case FaultKind::PendingOverwritten:

@@ -1,0 +1,68 @@
+//===- LdsRaces.h - Races in LDS -------------------------------------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two accesses of different waves to one byte of LDS, one of them a write, race unless all of one
+// lies behind a barrier that the other's wave arrived at when its access was over. What counts is
+// how many barriers each wave has arrived at and gone past, never which instruction the barrier is.
+// An access is over when a wait has covered it: one that is outstanding when its wave arrives at a
+// barrier is there after the barrier too.
+//
+// Not reported: a write that changes no byte; an atomic and another atomic, or a plain read.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_CHECKS_LDSRACES_H
+#define WAVETILE_RUNTIME_EMULATOR_CHECKS_LDSRACES_H
+
+#include "runtime/emulator/checks/RaceAccess.h"
+#include "runtime/emulator/checks/RaceShadow.h"
+
+#include <optional>
+#include <vector>
+
+namespace wavetile::device::checks {
+
+/// The other side of a race.
+struct RaceConflict {
+  unsigned lane = 0;    ///< Of the access that was checked.
+  uint64_t address = 0; ///< The first byte.
+  bool otherWrites = false;
+  /// The wave of the other access; none if there were several.
+  std::optional<uint32_t> wave;
+  const Record *record = nullptr; ///< The other instruction, if it is known.
+};
+
+/// The LDS of one workgroup.
+class LdsRaces {
+public:
+  void start(uint32_t ldsBytes);
+
+  /// The wave issues an access. \p outstanding are its own that are not over.
+  std::optional<RaceConflict> access(const Wave &wave, const MemoryAccess &reported,
+                                     const RaceAccess &part,
+                                     const OutstandingAccesses &outstanding);
+
+  /// The wave has arrived at a barrier, with these accesses not over.
+  void arrived(const Wave &wave, const OutstandingAccesses &outstanding);
+
+private:
+  std::optional<RaceConflict> ownConflict(const RaceAccess &part,
+                                          const OutstandingAccesses &outstanding) const;
+  /// The instruction that an entry of the shadow came from, for reports.
+  struct Records {
+    const Record *write = nullptr;
+    const Record *read = nullptr;
+  };
+
+  RaceShadow shadow;
+  std::vector<Records> instructions; ///< A dword each.
+  uint32_t size = 0;
+};
+
+} // namespace wavetile::device::checks
+
+#endif // WAVETILE_RUNTIME_EMULATOR_CHECKS_LDSRACES_H
