@@ -14,6 +14,7 @@
 #include "llvm/TargetParser/Triple.h"
 
 #include <algorithm>
+#include <iterator>
 
 extern "C" {
 void LLVMInitializeAMDGPUTargetInfo();
@@ -150,18 +151,54 @@ bool Disassembler::hasImpossibleLiteral(const uint32_t *words) const {
   return false;
 }
 
+/// Bits \p high to \p low of a word.
+static constexpr uint32_t field(uint32_t word, unsigned high, unsigned low) {
+  return word >> low & ((2u << (high - low)) - 1);
+}
+
+/// LLVM's decoder crashes on v_mfma_*_f8f6f4, with scales before it or not, if a format is unknown
+/// or a source is no run of vector registers of its format's length.
+static bool hasImpossibleMatrixOperand(const uint32_t *words) {
+  enum { LoadScale = 0x2c, Short = 0x2d, Tall = 0x2e };
+  auto operation = [](uint32_t word) { return word >> 23 == 0x1a7 ? field(word, 22, 16) : 0; };
+  const uint32_t *product = operation(words[0]) == LoadScale ? words + 2 : words;
+  if (operation(product[0]) != Short && operation(product[0]) != Tall)
+    return false;
+  static constexpr uint32_t registersOfFormat[] = {8, 8, 6, 6, 4};
+  uint32_t formats[] = {field(product[0], 10, 8), field(product[1], 31, 29)};
+  uint32_t sources[] = {field(product[1], 8, 0), field(product[1], 17, 9)};
+  for (unsigned i = 0; i < 2; ++i)
+    if (formats[i] >= std::size(registersOfFormat) || sources[i] < 256 ||
+        sources[i] + registersOfFormat[formats[i]] > 512)
+      return true;
+  return false;
+}
+
+/// LLVM decodes selections of SDWA that its printer crashes on.
+static bool hasImpossibleSelection(llvm::StringRef opcode, const uint32_t *words) {
+  if (!opcode.contains("_sdwa"))
+    return false;
+  constexpr uint32_t wholeDword = 6, preserveUnused = 2;
+  bool isComparison = field(words[0], 31, 25) == 0x3e;
+  bool destination = field(words[1], 10, 8) <= wholeDword &&
+                     field(words[1], 12, 11) <= preserveUnused;
+  return !(isComparison || destination) || field(words[1], 18, 16) > wholeDword ||
+         field(words[1], 26, 24) > wholeDword;
+}
+
 bool Disassembler::decode(llvm::ArrayRef<uint8_t> bytes, uint64_t address, llvm::MCInst &inst,
                           uint64_t &size) const {
   // Past the end LLVM sees zeros: an instruction that needs them is none.
   uint32_t words[5] = {};
   std::copy_n(bytes.begin(), std::min<size_t>(bytes.size(), sizeof(words)),
               reinterpret_cast<uint8_t *>(words));
-  if (hasImpossibleLiteral(words))
+  if (hasImpossibleMatrixOperand(words) || hasImpossibleLiteral(words))
     return false;
   llvm::ArrayRef<uint8_t> padded(reinterpret_cast<const uint8_t *>(words), sizeof(words));
   return disassembler->getInstruction(inst, size, padded, address, llvm::nulls()) ==
              llvm::MCDisassembler::Success &&
-         size != 0 && size % 4 == 0 && size <= std::min<size_t>(bytes.size(), sizeof(words));
+         size != 0 && size % 4 == 0 && size <= std::min<size_t>(bytes.size(), sizeof(words)) &&
+         !hasImpossibleSelection(instructions->getName(inst.getOpcode()), words);
 }
 
 llvm::StringRef Disassembler::mnemonic(const llvm::MCInst &inst) const {

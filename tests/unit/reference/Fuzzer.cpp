@@ -1,0 +1,275 @@
+//===- Fuzzer.cpp - Random instructions on two implementations ------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "reference/Fuzzer.h"
+
+#include "runtime/emulator/Target.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/Error.h"
+
+#include <cstring>
+#include <new>
+#include <sstream>
+
+namespace wavetile::reference {
+
+using namespace device;
+
+/// Every instruction has a slot of its own, so that what does not decode hides none after it.
+static constexpr unsigned slotWords = 12;
+static constexpr uint32_t noOperation = 0xbf800000;
+
+Fuzzer::Fuzzer(const std::string &name, uint64_t seed)
+    : target(*findTarget(name)), encodings(name), random(seed), memory(new GlobalMemory(map, 0, 0)) {
+  before.size = target.waveSize;
+  before.isGfx9 = target.clearsHighHalf;
+  before.fnuz = target.float8 == Float8::Fnuz;
+  registers.assign(size_t(vectorRows) * target.waveSize + 16, 0);
+  wave = new (std::align_val_t(64)) device::Wave;
+  wave->bases[0] = reinterpret_cast<uint32_t *>(
+      (reinterpret_cast<uintptr_t>(registers.data()) + 63) & ~uintptr_t(63));
+  wave->shift = target.waveSize == 64 ? 6 : 5;
+  wave->waveSize = target.waveSize;
+  wave->keptByHalfResult = target.clearsHighHalf ? 0 : 0xffff0000;
+  workgroup.memory = memory.get();
+  workgroup.bytesLoaded = &bytes[0];
+  workgroup.bytesStored = &bytes[1];
+  wave->workgroup = &workgroup;
+}
+Fuzzer::~Fuzzer() { ::operator delete(wave, std::align_val_t(64)); }
+
+/// Random bits, and values at which formats have edges.
+uint32_t Fuzzer::randomValue() {
+  static constexpr uint32_t singles[] = {
+      0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
+      0x7f800001, 0xffc12345, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x7f7fffff,
+      0x4effffff, 0x4f000000, 0xcf000000, 0x4f800000, 0x3effffff, 0x3f000000, 0x40200000};
+  static constexpr uint16_t halves[] = {0,      0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00,
+                                        0x7c01, 0xfe12, 0x0001, 0x8001, 0x03ff, 0x0400, 0x7bff,
+                                        0x7800, 0x3800, 0x3f80, 0x7f80, 0xffff, 0x7fff};
+  uint64_t bits = random();
+  uint32_t low = static_cast<uint32_t>(bits >> 8);
+  switch (bits & 7) {
+  case 0:
+    return singles[low % std::size(singles)];
+  case 1:
+    return halves[low % std::size(halves)] |
+           static_cast<uint32_t>(halves[(low >> 8) % std::size(halves)]) << 16;
+  case 2: // Near one.
+    return (low & 0x80ffffff) | 0x3f000000 | (low & 0x00800000);
+  case 3:
+    return low % 70;
+  case 4:
+    return 0u - low % 70;
+  case 5: // The high word of an f64 near one.
+    return (low & 0x800fffff) | 0x3ff00000;
+  default:
+    return low;
+  }
+}
+
+void Fuzzer::randomState() {
+  for (auto &row : before.vectors)
+    for (unsigned lane = 0; lane < before.size; ++lane)
+      row[lane] = randomValue();
+  for (auto &row : before.accumulators)
+    row.fill(0);
+  for (uint32_t &scalar : before.scalars)
+    scalar = randomValue();
+  before.scalars[127] = before.scalars[126] = 0;
+  uint64_t all = target.waveSize == 64 ? ~uint64_t(0) : 0xffffffffu;
+  uint64_t masks[] = {all, all, random() & all, random() & random() & all};
+  before.setMask(scalarnumber::Exec, masks[random() % 4]);
+  before.scc = random() & 1;
+}
+
+std::vector<uint32_t> Fuzzer::randomEncoding() {
+  uint64_t bits = random();
+  uint32_t first = static_cast<uint32_t>(bits), second = static_cast<uint32_t>(bits >> 32);
+  uint32_t third = static_cast<uint32_t>(random());
+  bool gfx9 = before.isGfx9;
+  auto field = [](uint32_t &word, unsigned high, unsigned low, uint32_t value) {
+    uint32_t mask = static_cast<uint32_t>((uint64_t(2) << (high - low)) - 1) << low;
+    word = (word & ~mask) | (value << low & mask);
+  };
+  auto chance = [&](unsigned percent) { return random() % 100 < percent; };
+  // Small literals and constants would be rare among random bits.
+  auto source = [&](uint32_t &word, unsigned low, unsigned width) {
+    if (chance(15))
+      field(word, low + width - 1, low, 128 + static_cast<uint32_t>(random() % 121));
+    else if (chance(5))
+      field(word, low + width - 1, low, 255);
+  };
+  switch (random() % 10) {
+  case 0:
+    field(first, 31, 30, 2);
+    source(first, 0, 8);
+    source(first, 8, 8);
+    break;
+  case 1:
+    field(first, 31, 28, 0xb);
+    break;
+  case 2:
+    field(first, 31, 23, 0x17d);
+    source(first, 0, 8);
+    break;
+  case 3:
+    field(first, 31, 23, 0x17e);
+    source(first, 0, 8);
+    source(first, 8, 8);
+    break;
+  case 4:
+  case 5: { // VOP1, VOP2, VOPC, with the second words that source 0 announces.
+    unsigned kind = random() % 3;
+    if (kind == 0)
+      field(first, 31, 25, 0x3f);
+    else if (kind == 1)
+      field(first, 31, 25, 0x3e);
+    else
+      field(first, 31, 31, 0);
+    source(first, 0, 9);
+    if (chance(45)) {
+      static constexpr uint32_t gfx9Words[] = {249, 250}, gfx11Words[] = {233, 234, 250};
+      field(first, 8, 0, gfx9 ? gfx9Words[random() % 2] : gfx11Words[random() % 3]);
+      if (chance(70))
+        field(second, 31, 24, 0xff);
+    }
+    break;
+  }
+  case 6:
+  case 7: // VOP3
+    field(first, 31, 26, gfx9 ? 0x34 : 0x35);
+    source(second, 0, 9);
+    source(second, 9, 9);
+    source(second, 18, 9);
+    if (chance(50))
+      field(first, 15, 8, 0);
+    if (chance(50))
+      field(second, 31, 27, 0);
+    if (!gfx9 && chance(20)) {
+      static constexpr uint32_t words[] = {233, 234, 250};
+      field(second, 8, 0, words[random() % 3]);
+    }
+    break;
+  case 8: // VOP3P
+    if (gfx9)
+      field(first, 31, 23, 0x1a7);
+    else
+      field(first, 31, 24, 0xcc);
+    source(second, 0, 9);
+    source(second, 9, 9);
+    source(second, 18, 9);
+    break;
+  default: // VOPD, or VOP2 once more.
+    if (gfx9)
+      field(first, 31, 31, 0);
+    else
+      field(first, 31, 26, 0x32);
+    break;
+  }
+  return {first, second, third};
+}
+
+void Fuzzer::run(unsigned count) {
+  std::vector<uint32_t> words;
+  for (unsigned i = 0; i < count; ++i) {
+    std::vector<uint32_t> code = randomEncoding();
+    while (encodings.sizeOf(code) == 0)
+      code = randomEncoding();
+    code.resize(slotWords, noOperation);
+    words.insert(words.end(), code.begin(), code.end());
+  }
+  auto text = llvm::ArrayRef(reinterpret_cast<const uint8_t *>(words.data()), words.size() * 4);
+  uint64_t address = reinterpret_cast<uint64_t>(words.data());
+  DecodedProgram program(target, text, address);
+  llvm::cantFail(program.decodeAll());
+  wave->bases[1] = program.constantRows();
+  workgroup.program = &program;
+  llvm::DenseSet<uint64_t> refused;
+  for (const auto &refusal : program.refusals(address, address + text.size()))
+    refused.insert(refusal.address);
+  for (unsigned i = 0; i < count; ++i) {
+    uint64_t slot = address + i * slotWords * 4;
+    if (refused.contains(slot))
+      continue;
+    uint64_t next = slot + 4;
+    while (!program.recordAt(next))
+      next += 4;
+    if (i % 16 == 0)
+      randomState();
+    compare(program, slot, next);
+  }
+}
+
+void Fuzzer::compare(const DecodedProgram &program, uint64_t address, uint64_t next) {
+  std::string line = program.disassemble(address);
+  if (line.find("/*") != std::string::npos) // LLVM says there what is wrong with a field.
+    return;
+  std::vector<Statement> statements = parse(line);
+  std::string name = statements[0].mnemonic;
+  if (!statements[0].suffix.empty())
+    name += "_" + statements[0].suffix;
+  if (statements.size() > 1)
+    name += " :: " + statements[1].mnemonic;
+  Wave expected = before;
+  switch (execute(expected, line)) {
+  case Outcome::Unknown:
+    ++unknownMnemonics[statements[0].mnemonic];
+    return;
+  case Outcome::Unreadable:
+    ++results[name].unreadable;
+    return;
+  case Outcome::Done:
+    break;
+  }
+
+  for (unsigned i = 0; i < 256; ++i)
+    std::memcpy(wave->vectorRow(i), before.vectors[i].data(), 4 * target.waveSize);
+  for (unsigned i = 0; i < scalarnumber::Count; ++i)
+    wave->scalars[i] = before.scalars[i];
+  wave->scalars[scalar::Scc] = before.scc;
+  wave->execRowValue = ~wave->exec();
+  const Record *record = program.recordAt(address), *end = program.recordAt(next);
+  while (record && record != end)
+    record = record->execute(*wave, record);
+  if (mutate)
+    mutate(*wave, line);
+
+  Tally &tally = results[name];
+  ++tally.compared;
+  std::string found = record ? difference(expected) : "the device stopped";
+  if (found.empty())
+    return;
+  if (tally.different++ == 0)
+    tally.firstDifference = line + "\n    " + found;
+}
+
+std::string Fuzzer::difference(const Wave &expected) const {
+  std::ostringstream out;
+  out << std::hex;
+  for (unsigned i = 0; i < 256; ++i)
+    for (unsigned lane = 0; lane < target.waveSize; ++lane)
+      if (uint32_t got = wave->vectorRow(i)[lane]; got != expected.vectors[i][lane]) {
+        out << "v" << std::dec << i << " lane " << lane << std::hex << ": 0x" << got
+            << ", the reference says 0x" << expected.vectors[i][lane] << "; it was 0x"
+            << before.vectors[i][lane];
+        return out.str();
+      }
+  for (unsigned i = 0; i < scalarnumber::Count; ++i)
+    if (wave->scalars[i] != expected.scalars[i]) {
+      out << "scalar " << std::dec << i << std::hex << ": 0x" << wave->scalars[i]
+          << ", the reference says 0x" << expected.scalars[i] << "; it was 0x"
+          << before.scalars[i];
+      return out.str();
+    }
+  if (wave->scalars[scalar::Scc] != static_cast<uint32_t>(expected.scc))
+    out << "scc: " << wave->scalars[scalar::Scc] << ", the reference says " << expected.scc;
+  return out.str();
+}
+
+} // namespace wavetile::reference

@@ -1,0 +1,80 @@
+//===- Fuzzer.h - Random instructions on two implementations --------------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Makes random encodings of every ALU instruction with every modifier that the encoding has, runs
+// each on the device and on the reference from the same random state, and compares all registers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_TESTS_UNIT_REFERENCE_FUZZER_H
+#define WAVETILE_TESTS_UNIT_REFERENCE_FUZZER_H
+
+#include "reference/Encodings.h"
+#include "reference/Reference.h"
+
+#include "runtime/emulator/Decoder.h"
+#include "runtime/emulator/GlobalMemory.h"
+#include "runtime/emulator/Wave.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace wavetile::reference {
+
+/// What was found for one mnemonic.
+struct Tally {
+  uint64_t compared = 0;
+  uint64_t different = 0;
+  uint64_t unreadable = 0;
+  std::string firstDifference;
+};
+
+class Fuzzer {
+public:
+  Fuzzer(const std::string &target, uint64_t seed);
+  ~Fuzzer();
+
+  /// Makes, decodes and compares \p count random instructions, less what is none.
+  void run(unsigned count);
+
+  /// By mnemonic with the suffix of the encoding.
+  const std::map<std::string, Tally> &tallies() const { return results; }
+  /// Mnemonics that the device executes and the reference does not know.
+  const std::map<std::string, uint64_t> &unknown() const { return unknownMnemonics; }
+
+  /// Changes the device's registers after each instruction: planted faults for the fuzzer's own
+  /// test. Null: none.
+  std::function<void(device::Wave &, const std::string &line)> mutate;
+
+private:
+  std::vector<uint32_t> randomEncoding();
+  uint32_t randomValue();
+  void randomState();
+  void compare(const device::DecodedProgram &program, uint64_t address, uint64_t next);
+  std::string difference(const Wave &expected) const;
+
+  const device::TargetDescription &target;
+  Encodings encodings;
+  std::mt19937_64 random;
+  Wave before;
+  device::MemoryMap map;
+  std::unique_ptr<device::GlobalMemory> memory;
+  device::Workgroup workgroup;
+  uint64_t bytes[2] = {};
+  std::vector<uint32_t> registers;
+  device::Wave *wave = nullptr;
+  std::map<std::string, Tally> results;
+  std::map<std::string, uint64_t> unknownMnemonics;
+};
+
+} // namespace wavetile::reference
+
+#endif // WAVETILE_TESTS_UNIT_REFERENCE_FUZZER_H
