@@ -197,16 +197,17 @@ struct HardwareProduct {
   WAVETILE_INLINE static unsigned kOfB(const uint8_t *place, unsigned j, unsigned m) {
     return isSparse ? place[j * M + m] : j;
   }
-  template <unsigned width>
+  /// The products of a group: of N columns from n on, or of column n in each of the lanes.
+  template <unsigned width, bool isRow>
   WAVETILE_INLINE void readGroup(const uint8_t *place, unsigned first, unsigned m, unsigned n,
                                  Integers<width> (&products)[group],
                                  Integers<width> (&exponents)[group]) const {
 #pragma clang loop unroll(full)
     for (unsigned i = 0; i < group; ++i) {
       unsigned left = (first + i) * M + m, right = kOfB(place, first + i, m) * M + n;
-      if constexpr (width == N) {
-        products[i] = a.significand[left] * loadPiece<Integers<N>>(b.significand + right);
-        exponents[i] = a.exponent[left] + loadPiece<Integers<N>>(b.exponent + right);
+      if constexpr (isRow) {
+        products[i] = a.significand[left] * loadPiece<Integers<width>>(b.significand + right);
+        exponents[i] = a.exponent[left] + loadPiece<Integers<width>>(b.exponent + right);
       } else {
         products[i] = a.significand[left] * b.significand[right];
         exponents[i] = a.exponent[left] + b.exponent[right];
@@ -221,7 +222,7 @@ struct HardwareProduct {
         unusual |= (__builtin_bit_cast(Integers<N>, sum) >> 23 & 0xff) == 255;
         for (unsigned first = 0; first < depth; first += group) {
           Integers<N> products[group], exponents[group];
-          readGroup<N>(place, first, m, n, products, exponents);
+          readGroup<N, true>(place, first, m, n, products, exponents);
           sum = addGroup<is8Bit, group, N>(sum, products, exponents, unusual);
         }
         __builtin_memcpy(result + m * M + n, &sum, sizeof(sum));
@@ -243,7 +244,7 @@ struct HardwareProduct {
             scales[i] = (inputA.scales ? inputA.scales[(first + i) / 32 * M + m] : 0) +
                         (inputB.scales ? inputB.scales[k / 32 * M + n] : 0);
           }
-          readGroup<4>(place, first, m, n, products, exponents);
+          readGroup<4, false>(place, first, m, n, products, exponents);
           float &sum = c[m * M + n];
           sum = addAnyGroup<M, group, is8Bit>(sum, left, right, scales, products, exponents);
         }
