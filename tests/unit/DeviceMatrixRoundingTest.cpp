@@ -152,11 +152,13 @@ float hardwareGroup(float c, const std::vector<Term> &terms, int minimumA, int m
   if (is8Bit && !halves[1].empty()) {
     Exact odd = sumOfProducts(halves[1]);
     int largest = std::max(s.exponent, odd.exponent);
-    s = {cut(s, largest, 24, true) + cut(odd, largest, 24, true), largest};
+    s = {cut(s, largest, 24, false) + cut(odd, largest, 24, false), largest};
   }
   Exact other = split(c, -126);
   int largest = std::max(s.exponent, other.exponent);
-  APInt total = cut(s, largest, 31, is8Bit) + cut(other, largest, 24, is8Bit);
+  if (is8Bit && other.exponent < largest - 25)
+    other.significand = APInt(512, 0);
+  APInt total = cut(s, largest, 31, false) + cut(other, largest, 24, false);
   return rounded(total, largest);
 }
 

@@ -12,10 +12,10 @@
 //     normalised, at the sum of the exponents; a zero has exponent -126.
 //   - All products of a group are cut toward zero to 24 fractional bits of the largest exponent and
 //     added exactly: S at exponent e. Of 8-bit formats the even and the odd k are summed so apart,
-//     both sums cut toward zero to 24 fractional bits of the larger exponent and added.
+//     both sums cut down to 24 fractional bits of the larger exponent and added.
 //   - With E the larger of e and the exponent of c: S cut to 31 and c to 24 fractional bits of E,
-//     toward minus infinity (8-bit formats: toward zero), added, and rounded to nearest even to
-//     f32. That is the next group's c.
+//     toward minus infinity, added, and rounded to nearest even to f32. That is the next group's c.
+//     With 8-bit formats a c whose exponent is below E - 25 counts as zero.
 //
 // Infinities and NaN take a slower path: a sum that is infinite or NaN in any order is that, and a
 // product of 2^128 or more is an infinity. docs/software-device-matrix.md says what of this is
@@ -95,6 +95,10 @@ template <typename I> WAVETILE_INLINE I cutTowardZero(I x, I by) {
   I magnitude = __builtin_elementwise_abs(x) >> __builtin_elementwise_min(by, I(31));
   return x < 0 ? -magnitude : magnitude;
 }
+/// x / 2^by, cut toward minus infinity; by >= 0.
+template <typename I> WAVETILE_INLINE I cutDown(I x, I by) {
+  return x >> __builtin_elementwise_min(by, I(31));
+}
 /// The sum of every \p step-th product from \p first on.
 template <unsigned first, unsigned step, unsigned group, typename I>
 WAVETILE_INLINE PartialSum<I> sumOf(const I (&products)[group], const I (&exponents)[group]) {
@@ -113,17 +117,15 @@ template <unsigned N> WAVETILE_INLINE Doubles<N> powersOfTwo(Integers<N> n) {
   WideIntegers<N> field = __builtin_convertvector(n + 1023, WideIntegers<N>);
   return __builtin_bit_cast(Doubles<N>, field << 52);
 }
-/// To an integer; the magnitude is below 2^51.
-template <bool towardZero, typename D> WAVETILE_INLINE D cut(D x) {
+/// To an integer, toward minus infinity; the magnitude is below 2^51.
+template <typename D> WAVETILE_INLINE D cutDown(D x) {
 #if defined(__SSE4_1__)
-  return towardZero ? __builtin_elementwise_trunc(x) : __builtin_elementwise_floor(x);
+  return __builtin_elementwise_floor(x);
 #else
   // No instruction of the host: to nearest first. Done without libm, whose results vary.
   constexpr double big = 0x1.8p52;
   D nearest = (x + big) - big;
-  D down = nearest > x ? nearest - 1.0 : nearest;
-  D up = nearest < x ? nearest + 1.0 : nearest;
-  return towardZero ? (x < 0 ? up : down) : down;
+  return nearest > x ? nearest - 1.0 : nearest;
 #endif
 }
 
@@ -137,8 +139,8 @@ WAVETILE_INLINE Floats<N> addGroup(Floats<N> c, const Integers<N> (&products)[gr
   if constexpr (is8Bit) {
     PartialSum<I> even = sumOf<0, 2>(products, exponents), odd = sumOf<1, 2>(products, exponents);
     sum.exponent = __builtin_elementwise_max(even.exponent, odd.exponent);
-    sum.significand = cutTowardZero(even.significand, sum.exponent - even.exponent) +
-                      cutTowardZero(odd.significand, sum.exponent - odd.exponent);
+    sum.significand = cutDown(even.significand, sum.exponent - even.exponent) +
+                      cutDown(odd.significand, sum.exponent - odd.exponent);
   } else {
     sum = sumOf<0, 1>(products, exponents);
   }
@@ -149,8 +151,13 @@ WAVETILE_INLINE Floats<N> addGroup(Floats<N> c, const Integers<N> (&products)[gr
   D s = __builtin_convertvector(sum.significand, D) *
         powersOfTwo<N>(sum.exponent - exponent + (sumBits - productBits));
   D other = __builtin_convertvector(c, D) * powersOfTwo<N>(productBits - exponent);
+  D sumCut = cutDown(s), otherCut = cutDown(other);
+  if constexpr (is8Bit) { // A c that is so small does not count, not even if it is negative.
+    I counts = exponentOfC >= exponent - (productBits + 1);
+    otherCut = __builtin_convertvector(counts, WideIntegers<N>) ? otherCut : D(0);
+  }
   // A sum of zero is positive.
-  D total = cut<is8Bit>(s) + cut<is8Bit>(other) * double(1 << (sumBits - productBits)) + 0.0;
+  D total = sumCut + otherCut * double(1 << (sumBits - productBits)) + 0.0;
   // Exact, so that this rounds once.
   auto result = __builtin_convertvector(total * powersOfTwo<N>(exponent - sumBits), Floats<N>);
   I resultField = __builtin_bit_cast(I, result) >> 23 & 0xff;
@@ -197,16 +204,17 @@ struct HardwareProduct {
   WAVETILE_INLINE static unsigned kOfB(const uint8_t *place, unsigned j, unsigned m) {
     return isSparse ? place[j * M + m] : j;
   }
-  template <unsigned width>
+  /// The products of a group: of N columns from n on, or of column n in each of the lanes.
+  template <unsigned width, bool isRow>
   WAVETILE_INLINE void readGroup(const uint8_t *place, unsigned first, unsigned m, unsigned n,
                                  Integers<width> (&products)[group],
                                  Integers<width> (&exponents)[group]) const {
 #pragma clang loop unroll(full)
     for (unsigned i = 0; i < group; ++i) {
       unsigned left = (first + i) * M + m, right = kOfB(place, first + i, m) * M + n;
-      if constexpr (width == N) {
-        products[i] = a.significand[left] * loadPiece<Integers<N>>(b.significand + right);
-        exponents[i] = a.exponent[left] + loadPiece<Integers<N>>(b.exponent + right);
+      if constexpr (isRow) {
+        products[i] = a.significand[left] * loadPiece<Integers<width>>(b.significand + right);
+        exponents[i] = a.exponent[left] + loadPiece<Integers<width>>(b.exponent + right);
       } else {
         products[i] = a.significand[left] * b.significand[right];
         exponents[i] = a.exponent[left] + b.exponent[right];
@@ -221,7 +229,7 @@ struct HardwareProduct {
         unusual |= (__builtin_bit_cast(Integers<N>, sum) >> 23 & 0xff) == 255;
         for (unsigned first = 0; first < depth; first += group) {
           Integers<N> products[group], exponents[group];
-          readGroup<N>(place, first, m, n, products, exponents);
+          readGroup<N, true>(place, first, m, n, products, exponents);
           sum = addGroup<is8Bit, group, N>(sum, products, exponents, unusual);
         }
         __builtin_memcpy(result + m * M + n, &sum, sizeof(sum));
@@ -243,7 +251,7 @@ struct HardwareProduct {
             scales[i] = (inputA.scales ? inputA.scales[(first + i) / 32 * M + m] : 0) +
                         (inputB.scales ? inputB.scales[k / 32 * M + n] : 0);
           }
-          readGroup<4>(place, first, m, n, products, exponents);
+          readGroup<4, false>(place, first, m, n, products, exponents);
           float &sum = c[m * M + n];
           sum = addAnyGroup<M, group, is8Bit>(sum, left, right, scales, products, exponents);
         }
