@@ -102,11 +102,12 @@ struct MemoryAccess {
   uint8_t registers = 0; ///< Registers of `data`.
   uint8_t elementBits = 0;
 
-  /// LoadToLds: lane l of `active`, `partial` and `zeroed` writes `bytes`, but at least 4, and 4 if
-  /// converted, from byte `ldsOffset + l * ldsStep` of LDS on; what memory did not give is 0 or a
-  /// copy of the sign.
+  /// LoadToLds: lane l of `active`, `partial` and `zeroed` writes `ldsBytes` bytes of LDS, whole
+  /// dwords, from byte `ldsOffset + l * ldsStep` on; what memory did not give is 0 or a copy of the
+  /// sign. The step is larger where lanes leave a dword between them.
   uint32_t ldsOffset = 0;
   uint32_t ldsStep = 0;
+  uint32_t ldsBytes = 0;
 };
 
 /// One consumer of reports.

@@ -9,7 +9,6 @@
 
 #include "runtime/emulator/ExecuteStep.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace wavetile::device {
@@ -53,7 +52,7 @@ bool MemoryChangeWatch::note(void *self, Wave &wave, const MemoryAccess &access)
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(lanes));
     if (toLds)
       watch.keep(wave.workgroup->lds + access.ldsOffset + size_t(lane) * access.ldsStep,
-                 access.placement == DataPlacement::Converted ? 4 : std::max(access.bytes, 4u));
+                 access.ldsBytes);
     else if (access.space == AccessSpace::Scratch)
       for (uint32_t i = 0; i < access.bytes; ++i) // The lane's dwords lie apart.
         watch.keep(

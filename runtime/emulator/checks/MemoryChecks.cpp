@@ -450,7 +450,7 @@ void WaveChecks::observeLoadToLds(const MemoryAccess &access) {
   Bytes bytes(*this, access);
   std::vector<uint8_t> defined; // Empty: all is.
   unsigned size = checkedWave->waveSize;
-  uint32_t step = access.ldsStep;
+  uint32_t step = access.ldsStep, written = access.ldsBytes;
   bool wholeDefined = bytes.allDefined() && access.overEnd == 0;
   if (!wholeDefined && access.contiguous && access.overEnd == 0 && !bytes.perLane)
     wholeDefined = allOnes(bytes.of(*this, access, 0), size_t(access.bytes) * size);
@@ -461,9 +461,10 @@ void WaveChecks::observeLoadToLds(const MemoryAccess &access) {
       unsigned length = lengthOf(access, lane);
       uint8_t *to = defined.data() + lane * step;
       bool isOver = access.overEnd >> lane & 1;
-      if (access.bytes < 4) { // The rest of the dword may be copies of the sign.
+      // The rest of the dword may be copies of the sign; a conversion mixes all bits.
+      if (access.bytes < 4 || access.placement == DataPlacement::Converted) {
         if (isOver || (shadow && !allOnes(shadow, length)))
-          std::fill_n(to, step, uint8_t(0));
+          std::fill_n(to, written, uint8_t(0));
         return;
       }
       if (shadow)
@@ -481,22 +482,23 @@ void WaveChecks::observeLoadToLds(const MemoryAccess &access) {
     operation->ldsLanes = lanes;
     operation->ldsOffset = access.ldsOffset;
     operation->ldsStep = step;
+    operation->ldsBytes = written;
     operation->ldsDefined = std::move(defined);
     operation->origin = origin;
     uint32_t pendingOrigin = makeOrigin(OriginKind::PendingToLds, numberOf(access.record));
     forLanes(lanes, [&](unsigned lane) {
       uint32_t at = access.ldsOffset + lane * step;
-      std::fill_n(workgroup->ldsDefined.data() + at, step, uint8_t(0));
-      std::fill_n(workgroup->ldsOrigin.data() + at / 4, step / 4, pendingOrigin);
+      std::fill_n(workgroup->ldsDefined.data() + at, written, uint8_t(0));
+      std::fill_n(workgroup->ldsOrigin.data() + at / 4, written / 4, pendingOrigin);
     });
     return;
   }
   forLanes(lanes, [&](unsigned lane) {
     uint8_t *to = workgroup->ldsDefined.data() + access.ldsOffset + lane * step;
     if (defined.empty())
-      std::fill_n(to, step, uint8_t(0xff));
+      std::fill_n(to, written, uint8_t(0xff));
     else
-      std::copy_n(defined.data() + lane * step, step, to);
+      std::copy_n(defined.data() + lane * step, written, to);
   });
 }
 
@@ -504,7 +506,7 @@ void WaveChecks::completeLds(const PendingOperation &operation) {
   uint32_t pendingOrigin = makeOrigin(OriginKind::PendingToLds, operation.record);
   uint32_t step = operation.ldsStep;
   forLanes(operation.ldsLanes, [&](unsigned lane) {
-    for (uint32_t i = 0; i < step; i += 4) {
+    for (uint32_t i = 0; i < operation.ldsBytes; i += 4) {
       uint32_t at = operation.ldsOffset + lane * step + i;
       // Whoever has written here since has said what is defined.
       if (workgroup->ldsOrigin[at / 4] != pendingOrigin)

@@ -56,7 +56,7 @@ unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess (&
     part.isLds = part.isLoadToLds = true;
     part.scope = AccessScope::Wave;
     part.lanes = access.active | access.partial | access.zeroed;
-    part.bytes = access.ldsStep;
+    part.bytes = access.ldsBytes;
     part.forLanes([&](unsigned lane) {
       part.addresses[lane] = uint64_t(access.ldsOffset) + uint64_t(lane) * access.ldsStep;
     });

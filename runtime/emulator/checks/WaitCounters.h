@@ -60,10 +60,11 @@ struct PendingOperation {
   /// The undefined bits of what was loaded, `registers` rows of a lane each, where some lane has
   /// both kinds. Empty: all bits of the lanes in `undefined`.
   std::vector<uint32_t> partialBits;
-  /// Loads to LDS: lane l of `ldsLanes` writes `ldsStep` bytes from `ldsOffset + l * ldsStep` on.
+  /// Loads to LDS: lane l of `ldsLanes` writes `ldsBytes` bytes from `ldsOffset + l * ldsStep` on.
   uint64_t ldsLanes = 0;
   uint32_t ldsOffset = 0;
   uint32_t ldsStep = 0;
+  uint32_t ldsBytes = 0;
   /// What the LDS bytes' definedness will be, as MemoryShadow has it. Empty: defined.
   std::vector<uint8_t> ldsDefined;
 

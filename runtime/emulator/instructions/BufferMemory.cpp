@@ -111,7 +111,6 @@ template <typename Op, typename T> const Record *atomic(Wave &wave, const Record
   if (!bufferAddresses(wave, record, atomicForm(sizeof(T), returns), RangeUnit::Whole, false,
                        lanes))
     return nullptr;
-  atomics::PlainHostFloat plain(wave);
   const unsigned stride = wave.waveSize;
   uint32_t *data = wave.row(record->sources[1]);
   forActive(lanes.active, [&](unsigned lane) {
@@ -133,7 +132,6 @@ const Record *atomicCompareAndSwap(Wave &wave, const Record *record) {
   if (!bufferAddresses(wave, record, compareAndSwapForm(sizeof(T), returns), RangeUnit::Whole,
                        false, lanes))
     return nullptr;
-  atomics::PlainHostFloat plain(wave);
   constexpr unsigned registers = sizeof(T) / 4;
   const unsigned stride = wave.waveSize;
   uint32_t *data = wave.row(record->sources[1]);

@@ -19,7 +19,6 @@ const Record *atomic(Wave &wave, const Record *record) {
   bool returns = record->modifiers & modifier::returnsValue;
   if (!Space::addresses(wave, record, atomicForm(sizeof(T), returns), lanes))
     return nullptr;
-  atomics::PlainHostFloat plain(wave);
   const unsigned stride = wave.waveSize;
   const uint32_t *data = wave.row(record->sources[1]);
   uint32_t *result = returns ? wave.row(record->destination) : nullptr;
@@ -39,7 +38,6 @@ const Record *compareAndSwap(Wave &wave, const Record *record) {
   bool returns = record->modifiers & modifier::returnsValue;
   if (!Space::addresses(wave, record, compareAndSwapForm(sizeof(T), returns), lanes))
     return nullptr;
-  atomics::PlainHostFloat plain(wave);
   constexpr unsigned registers = sizeof(T) / 4;
   const unsigned stride = wave.waveSize;
   const uint32_t *data = wave.row(record->sources[1]);

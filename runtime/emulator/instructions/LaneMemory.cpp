@@ -87,6 +87,7 @@ static MemoryAccess accessOf(const Wave &wave, const Record *record, AccessForm 
     bool isConverted = form.placement == DataPlacement::Converted;
     LdsTarget target(wave, record, isConverted ? 4 : form.bytes);
     access.ldsStep = target.step;
+    access.ldsBytes = target.bytes;
     access.ldsOffset = target.base;
   }
   // Exchanges of two words have their data in two operands, and one result.

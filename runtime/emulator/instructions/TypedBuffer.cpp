@@ -120,7 +120,6 @@ const Record *load(Wave &wave, const Record *record) {
                                    components, packing),
                             RangeUnit::Whole, true, lanes))
     return nullptr;
-  atomics::PlainHostFloat plain(wave);
   const unsigned stride = wave.waveSize;
   uint32_t *row = toLds ? nullptr : wave.row(record->destination);
   forActive(lanes.active | lanes.outside, [&](unsigned lane) {
@@ -163,7 +162,6 @@ const Record *store(Wave &wave, const Record *record) {
   if (!bufferAddresses(wave, record, formOf(AccessKind::Store, format, components, packing),
                        RangeUnit::Whole, true, lanes))
     return nullptr;
-  atomics::PlainHostFloat plain(wave);
   const unsigned stride = wave.waveSize;
   const uint32_t *row = wave.row(record->sources[1]);
   forActive(lanes.active, [&](unsigned lane) {
