@@ -259,6 +259,7 @@ void Derivation::deriveLoadedRegisters() {
   llvm::StringRef name = details.mnemonic;
   details.loadedRegisters =
       std::min<uint8_t>(registers.result, static_cast<uint8_t>(maximumLoadRegisters));
+  details.isAtomic = name.contains("atomic") || name.contains("_rtn");
   bool isHalf = name.contains("_d16") && !name.contains("format");
   if (isHalf)
     details.loadedBits =

@@ -65,6 +65,7 @@ struct CheckDetails {
   uint16_t firstLoaded = definedEntry;
   uint8_t loadedRegisters = 0;
   uint32_t loadedBits = ~0u; ///< Of each register.
+  bool isAtomic = false;     ///< Its result is held back when its data have been seen.
 
   // Waits: what each counter is known to be at the most afterwards.
   uint8_t waits[counterCount] = {0xff, 0xff, 0xff, 0xff};

@@ -123,8 +123,9 @@ bool offsetsDefined(const MemoryAccess &access, const uint8_t *base, uint32_t la
   return withConstantBytes(access.bytes, [&](auto bytes) {
     bool defined = true;
     forLanes(access.active, [&](unsigned lane) {
-      uint64_t at = uint64_t(lane) * laneStride + (access.offsets ? access.offsets[lane] : 0);
-      defined &= allOnes(base + access.offset + at, bytes);
+      uint32_t offset = (access.offsets ? access.offsets[lane] : 0) + access.offset; // May wrap.
+      uint64_t at = uint64_t(lane) * laneStride + offset;
+      defined &= allOnes(base + at, bytes);
     });
     return defined;
   });
@@ -132,8 +133,9 @@ bool offsetsDefined(const MemoryAccess &access, const uint8_t *base, uint32_t la
 void defineOffsets(const MemoryAccess &access, uint8_t *base, uint32_t laneStride) {
   withConstantBytes(access.bytes, [&](auto bytes) {
     forLanes(access.active, [&](unsigned lane) {
-      uint64_t at = uint64_t(lane) * laneStride + (access.offsets ? access.offsets[lane] : 0);
-      __builtin_memset(base + access.offset + at, 0xff, bytes);
+      uint32_t offset = (access.offsets ? access.offsets[lane] : 0) + access.offset; // May wrap.
+      uint64_t at = uint64_t(lane) * laneStride + offset;
+      __builtin_memset(base + at, 0xff, bytes);
     });
   });
 }
@@ -201,7 +203,8 @@ OriginKind originOf(AccessSpace space) {
 uint64_t addressOf(const MemoryAccess &access, unsigned lane) {
   if (access.addresses)
     return access.addresses[lane];
-  return uint64_t(access.offsets ? access.offsets[lane] : 0) + access.offset;
+  uint32_t offset = (access.offsets ? access.offsets[lane] : 0) + access.offset; // May wrap.
+  return offset;
 }
 
 } // namespace
@@ -419,27 +422,44 @@ bool WaveChecks::observeAtomic(const MemoryAccess &access) {
   uint64_t accessed = access.active;
   Bytes bytes(*this, access);
   uint64_t oldUndefined = 0;
-  if (!bytes.allDefined() && !isExchange(mnemonic))
+  if (!bytes.allDefined())
     forLanes(accessed, [&](unsigned lane) {
       const uint8_t *shadow = bytes.of(*this, access, lane);
       oldUndefined |= uint64_t(shadow && !allOnes(shadow, access.bytes)) << lane;
     });
-  if (oldUndefined && isGlobal) {
-    unsigned lane = static_cast<unsigned>(__builtin_ctzll(oldUndefined));
-    uint64_t address = access.addresses[lane];
-    workgroup->addressOfLoad[numberOf(access.record)] = address;
-    return reportUndefined(access.record, "undefined bits of memory",
-                           makeOrigin(OriginKind::GlobalMemory, numberOf(access.record)),
-                           static_cast<int>(lane), "make what an atomic stores");
-  }
-  if (access.kind == AccessKind::AtomicReturning && !observeLoad(access, access.result))
-    return false;
-  // The address of the old value's shadow is used up now.
+  uint32_t origin = makeOrigin(originOf(access.space), numberOf(access.record));
+  if (oldUndefined)
+    workgroup->addressOfLoad[numberOf(access.record)] =
+        addressOf(access, static_cast<unsigned>(__builtin_ctzll(oldUndefined)));
+  if (oldUndefined && isGlobal && !isExchange(mnemonic))
+    return reportUndefined(access.record, "undefined bits of memory", origin,
+                           __builtin_ctzll(oldUndefined), "make what an atomic stores");
   if (!observeStore(access, access.data))
     return false;
-  forLanes(oldUndefined, [&](unsigned lane) {
-    std::fill_n(bytes.of(*this, access, lane), access.bytes, uint8_t(0));
+  if (!isExchange(mnemonic))
+    forLanes(oldUndefined, [&](unsigned lane) {
+      std::fill_n(bytes.of(*this, access, lane), access.bytes, uint8_t(0));
+    });
+  return access.kind != AccessKind::AtomicReturning || returnOld(access, oldUndefined, origin);
+}
+
+/// The result of an atomic: it may be where the data were, which have been looked at by now.
+bool WaveChecks::returnOld(const MemoryAccess &access, uint64_t undefined, uint32_t origin) {
+  const CheckDetails &details = *records[numberOf(access.record)].details;
+  PendingOperation *operation = operationOf(access);
+  if (operation && operation->registers == 0 &&
+      !hold(access.record, details, *operation, details.counter))
+    return false;
+  unsigned size = checkedWave->waveSize;
+  std::vector<uint32_t> words;
+  if (undefined)
+    words.resize(size_t(access.registers) * size);
+  forLanes(undefined, [&](unsigned lane) {
+    for (unsigned i = 0; i < access.registers; ++i)
+      words[i * size + lane] = ~0u;
   });
+  deliver(access, access.result.index(), access.registers, undefined ? words.data() : nullptr,
+          access.active | access.zeroed, ~0u, origin);
   return true;
 }
 

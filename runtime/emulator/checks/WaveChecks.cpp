@@ -235,7 +235,8 @@ bool WaveChecks::issue(const Record *record, const CheckRecord *check) {
   if (details.secondCounter != Counter::None)
     currentFlat = &count(record, details.secondCounter, PendingKind::Unordered);
   current = &count(record, details.counter, details.kind);
-  return !options.waits || details.loadedRegisters == 0 ||
+  // An atomic may return into the registers of its data, which are looked at first.
+  return !options.waits || details.loadedRegisters == 0 || details.isAtomic ||
          hold(record, details, *current, details.counter);
 }
 

@@ -117,6 +117,7 @@ private:
   bool observeLoad(const MemoryAccess &access, Operand destination);
   bool observeStore(const MemoryAccess &access, Operand data);
   bool observeAtomic(const MemoryAccess &access);
+  bool returnOld(const MemoryAccess &access, uint64_t undefined, uint32_t origin);
   void observeLoadToLds(const MemoryAccess &access);
   void deliver(const MemoryAccess &access, uint32_t entry, unsigned registerCount,
                const uint32_t *undefined, uint64_t lanes, uint32_t bits, uint32_t origin);

@@ -76,7 +76,7 @@ WAVETILE_INLINE typename S::Value flushedScalar(typename S::Value value, bool fl
                                                 bool flush16) {
   if constexpr (S::type == Type::F32)
     return flush32 ? flushed(value) : value;
-  if constexpr (S::type == Type::F16)
+  if constexpr (S::type == Type::F16 && std::is_integral_v<typename S::Value>)
     return flush16 && (value & 0x7c00) == 0 ? value & 0xffff8000 : value;
   return value;
 }
