@@ -169,14 +169,14 @@ TEST_P(GlobalRaces, LanesOfOneStoreThatDisagree) {
 TEST(GlobalRacesGfx950, SplitK) {
   LoadedObject object("gfx950", std::string(prelude) + R"cl(
     if (GROUP == 0) {
-      asm volatile("global_store_dword %0, %1, off sc0 sc1" :: "v"(data + ITEM), "v"(0) : "memory");
-      asm volatile("s_waitcnt vmcnt(0)\n s_barrier" ::: "memory");
+      __asm__ volatile("global_store_dword %0, %1, off sc0 sc1" :: "v"(data + ITEM), "v"(0) : "memory");
+      __asm__ volatile("s_waitcnt vmcnt(0)\n s_barrier" ::: "memory");
       if (ITEM == 0)
-        asm volatile("global_store_dword %0, %1, off sc1" :: "v"(flags), "v"(1) : "memory");
+        __asm__ volatile("global_store_dword %0, %1, off sc1" :: "v"(flags), "v"(1) : "memory");
     } else {
       uint seen;
       do
-        asm volatile("global_load_dword %0, %1, off sc1\n s_waitcnt vmcnt(0)"
+        __asm__ volatile("global_load_dword %0, %1, off sc1\n s_waitcnt vmcnt(0)"
                      : "=&v"(seen) : "v"(flags) : "memory");
       while (seen == 0);
     }

@@ -20,15 +20,15 @@ namespace {
 /// work-item's dword, `other` that of one of another wave; the LDS starts as zeros.
 constexpr const char *prelude = R"cl(
 #define ITEM __builtin_amdgcn_workitem_id_x()
-#define WRITE(at, value) asm volatile("ds_write_b32 %0, %1" :: "v"(at), "v"(value) : "memory")
-#define WRITE8(at, value) asm volatile("ds_write_b8 %0, %1" :: "v"(at), "v"(value) : "memory")
-#define ADD(at, value) asm volatile("ds_add_u32 %0, %1" :: "v"(at), "v"(value) : "memory")
-#define READ(to, at) asm volatile("ds_read_b32 %0, %1" : "=&v"(to) : "v"(at) : "memory")
-#define WAIT asm volatile("s_waitcnt lgkmcnt(0)" ::: "memory")
-#define WAIT_LOADS asm volatile("s_waitcnt vmcnt(0)" ::: "memory")
-#define BARRIER asm volatile("s_barrier" ::: "memory")
+#define WRITE(at, value) __asm__ volatile("ds_write_b32 %0, %1" :: "v"(at), "v"(value) : "memory")
+#define WRITE8(at, value) __asm__ volatile("ds_write_b8 %0, %1" :: "v"(at), "v"(value) : "memory")
+#define ADD(at, value) __asm__ volatile("ds_add_u32 %0, %1" :: "v"(at), "v"(value) : "memory")
+#define READ(to, at) __asm__ volatile("ds_read_b32 %0, %1" : "=&v"(to) : "v"(at) : "memory")
+#define WAIT __asm__ volatile("s_waitcnt lgkmcnt(0)" ::: "memory")
+#define WAIT_LOADS __asm__ volatile("s_waitcnt vmcnt(0)" ::: "memory")
+#define BARRIER __asm__ volatile("s_barrier" ::: "memory")
 #define LOAD_TO_LDS(at, from)                                                                      \
-  asm volatile("s_mov_b32 m0, %0\n s_nop 0\n global_load_lds_dword %1, off" ::"s"(at), "v"(from)   \
+  __asm__ volatile("s_mov_b32 m0, %0\n s_nop 0\n global_load_lds_dword %1, off" ::"s"(at), "v"(from)   \
                : "memory", "m0")
 kernel void test(global uint *out, global uint *in) {
   local uint lds[512];

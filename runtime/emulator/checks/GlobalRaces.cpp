@@ -84,18 +84,26 @@ bool GlobalRaces::isBefore(uint32_t segment, const Wave &wave, const GlobalRaceW
     return true;
   const RaceSegment &other = segments[segment];
   if (other.group == state.group)
-    return other.wave == wave.indexInWorkgroup || other.barriers < wave.barriersPassed;
+    return other.wave == wave.indexInWorkgroup || other.barriers < wave.barriersPassed ||
+           segment <= state.ownPast;
   if (!anyAcquired)
     return false;
   auto group = groups.find(state.group);
   return group != groups.end() && group->second.past.covers(other.group, segment);
 }
 
-void GlobalRaces::acquire(uint32_t segment, const GlobalRaceWave &state) {
+void GlobalRaces::acquire(uint32_t segment, const Wave &wave, GlobalRaceWave &state) {
   uint64_t from = segments[segment].group;
+  bool isOwnWave = from == state.group && segments[segment].wave == wave.indexInWorkgroup;
   segment = segments[segment].covers;
-  if (from == state.group)
+  if (isOwnWave || (from == state.group && segment <= state.ownPast))
     return;
+  if (from == state.group) {
+    state.ownPast = segment;
+    beginSegment(wave, state);
+    state.onlyScoped = false;
+    return;
+  }
   anyAcquired = true;
   Group &group = groups[state.group];
   bool isNews = group.past.add(from, segment);
@@ -252,7 +260,7 @@ std::optional<GlobalRaceConflict> GlobalRaces::access(const Wave &wave, GlobalRa
       visit(begin, begin + part.bytes, [&](RaceCell &cell, uint64_t, uint32_t) {
         if (uint32_t last = cell.write & segmentMask;
             last != 0 && (cell.write & scopedBit || !storesCarryScope))
-          acquire(last, state);
+          acquire(last, wave, state);
         return true;
       });
     });

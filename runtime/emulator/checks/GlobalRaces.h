@@ -56,6 +56,8 @@ struct GlobalRaceWave {
   uint64_t group = 0; ///< The workgroup's linear index.
   uint32_t segment = 0;
   uint32_t generation = 0; ///< Of the workgroup, when the segment began.
+  /// What it has acquired of its own workgroup: all segments up to this one.
+  uint32_t ownPast = 0;
   /// The segment began with a release, and the wave has made nothing but scoped accesses since.
   bool onlyScoped = false;
 };
@@ -101,7 +103,7 @@ private:
   uint32_t currentSegment(const Wave &wave, GlobalRaceWave &state);
   void beginSegment(const Wave &wave, GlobalRaceWave &state);
   bool isBefore(uint32_t segment, const Wave &wave, const GlobalRaceWave &state);
-  void acquire(uint32_t segment, const GlobalRaceWave &state);
+  void acquire(uint32_t segment, const Wave &wave, GlobalRaceWave &state);
   void release(const Wave &wave, GlobalRaceWave &state, const OutstandingAccesses &outstanding);
   void beginStore(const Wave &wave, GlobalRaceWave &state, const OutstandingAccesses &outstanding);
   void moveStore(const Wave &wave, GlobalRaceWave &state, const RaceAccess &part);
