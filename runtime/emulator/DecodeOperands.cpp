@@ -202,6 +202,9 @@ const char *OperandDecoder::decodeScalar(const Instruction &row, const EncodedIn
   }
   if (!known)
     return "an operand that scalar instructions cannot have";
+  uint32_t barrier = bits(word, 7, 0); // 129 to 192 are the constants 1 to 64.
+  if (row.flags & rowflag::barrierNumber && barrier > 128 && barrier <= 192)
+    return "a named barrier";
   if (row.flags & rowflag::destinationIsSource)
     record.sources[count++] = scalarDestination(destination);
   record.destination = scalarDestination(destination);
@@ -400,6 +403,8 @@ const char *OperandDecoder::decode(const Instruction &row, const EncodedInstruct
     break;
   case Shape::Control:
     record.immediate = bits(word, 15, 0);
+    if (row.flags & rowflag::barrierNumber && record.immediate != 0xffff)
+      reason = "a named barrier";
     break;
   case Shape::ScalarMemory:
     reason = decodeScalarMemory(code, record);

@@ -178,13 +178,22 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
         static_cast<uint8_t>(fields.outputBits << 6 | fields.absBits << 3 | fields.negBits);
     modifiers &= modifier::high(0) | modifier::high(1) | modifier::high(2) | modifier::highResult;
   }
+  if (row->flags & rowflag::byteSelect) {
+    // Of a source op_sel[0] is the high bit of the choice, of a result op_sel[3].
+    bool ofResult = row->flags & rowflag::keepsHalf;
+    uint32_t low = ofResult ? modifier::high(2) : modifier::high(1);
+    uint32_t high = ofResult ? modifier::highResult : modifier::high(0);
+    record.variant = static_cast<uint8_t>((modifiers & low ? 1 : 0) | (modifiers & high ? 2 : 0));
+    modifiers &= ~(low | high);
+  }
   // Packed operations have a choice of halves in VOP3P only.
   if (fields.format != VectorFormat::Vop3p)
     for (unsigned i = 0; i < 3; ++i)
       modifiers |= modifier::highForHigh(i);
 
   // Integer clamping is an operation of its own.
-  if (modifiers & modifier::clamp && signature.result != Type::None) {
+  if (modifiers & modifier::clamp && signature.result != Type::None &&
+      !(row->flags & rowflag::ownModifiers)) {
     Type result = signature.result;
     bool isFloat = result == Type::F32 || result == Type::F16 || result == Type::F64 ||
                    result == Type::PackedF16 || result == Type::PackedF32;
@@ -232,6 +241,9 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
     record.sources[i] = source(encoding, isHalf ? Type::F16 : type, fields.literal);
     if (record.sources[i].kind() == OperandKind::None)
       return "an operand of a kind that is not supported";
+    if (modifiers & modifier::high(i) && !is16Bit(type) && !isPacked(type) && type != Type::Mixed &&
+        !(row->flags & rowflag::ownModifiers))
+      return "op_sel of a whole operand";
   }
 
   // Results.
@@ -308,7 +320,14 @@ const char *OperandDecoder::decodeDual(const EncodedInstruction &code,
   x.literal = y.literal = code.words[2];
 
   size_t first = records.size();
-  const Instruction *rowX = find(operations[operationX]), *rowY = find(operations[operationY]);
+  // gfx12 has other minima and maxima.
+  auto findHalf = [&](llvm::StringRef name) {
+    if (isGfx12() && (name == "v_max_f32" || name == "v_min_f32"))
+      return find((name.drop_back(4) + "_num_f32").str());
+    return find(name);
+  };
+  const Instruction *rowX = findHalf(operations[operationX]);
+  const Instruction *rowY = findHalf(operations[operationY]);
   if (!rowX || !rowY)
     return "an unknown half";
   if (const char *reason = finishVector(*rowX, x, records))

@@ -9,7 +9,8 @@
 // decoder reads the types to find operands and constants in the encoding; handlers made from the
 // meaning execute it. A row whose name ends in "@" and a feature holds only where the feature does:
 //
-//   @gfx9, @gfx11   the encoding family        @clamp   integer instructions with the clamp bit
+//   @gfx9, @gfx11,  the encoding family        @clamp   integer instructions with the clamp bit
+//   @gfx12                                     @cdna, @rdna   gfx9, or gfx11 and gfx12
 //   @fnuz, @ocp     the 8-bit float format
 //
 // Included by code built for several instruction sets of the host: no library containers here.
@@ -106,7 +107,11 @@ inline constexpr uint16_t writesHigh = 128; ///< v_fma_mixhi: the result is the 
 inline constexpr uint16_t ownModifiers = 256;
 /// s_getreg and s_setreg: SIMM16 names a hardware register.
 inline constexpr uint16_t hardwareRegister = 512;
-inline constexpr uint16_t touchesScc = 1024; ///< A scalar instruction whose meaning names SCC.
+inline constexpr uint16_t touchesScc = 1024;    ///< A scalar instruction whose meaning names SCC.
+inline constexpr uint16_t barrierNumber = 2048; ///< Names a barrier; named ones are refused.
+/// 8-bit floats: op_sel[0:1] choose a byte of the source, or op_sel[2:3] one of the result, which
+/// becomes `Record::variant`.
+inline constexpr uint16_t byteSelect = 4096;
 } // namespace rowflag
 
 /// What a matrix instruction multiplies: in each of `blocks`, `side` rows of A by as many columns

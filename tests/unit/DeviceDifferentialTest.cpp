@@ -116,7 +116,14 @@ std::vector<std::vector<uint32_t>> hostResults(const Functions &functions,
   return results;
 }
 
-class DeviceDifferential : public testing::TestWithParam<const char *> {};
+struct Waves {
+  const char *target;
+  unsigned size;
+};
+void PrintTo(const Waves &waves, std::ostream *out) {
+  *out << waves.target << ", waves of " << waves.size;
+}
+class DeviceDifferential : public testing::TestWithParam<Waves> {};
 
 TEST_P(DeviceDifferential, AgreesWithTheHostBitForBit) {
   static const Functions functions;
@@ -124,7 +131,11 @@ TEST_P(DeviceDifferential, AgreesWithTheHostBitForBit) {
   static const auto expected = hostResults(functions, words);
   ASSERT_EQ(expected.size(), functions.count);
   std::string text = functions.bodies + functions.deviceText;
-  LoadedObject object(GetParam(), text, "ll", "-O2 -ffp-contract=off");
+  LoadedObject object(GetParam().target, text, "ll",
+                      std::string("-O2 -ffp-contract=off") +
+                          (GetParam().size == 64 ? " -mwavefrontsize64" : ""));
+  ASSERT_TRUE(object.program);
+  ASSERT_EQ(object.program->waveSize(), GetParam().size);
   unsigned wrong = 0;
   for (unsigned i = 0; i < functions.count; ++i) {
     std::vector<uint32_t> out(elements * randomOutputs, 0xabababab);
@@ -136,9 +147,10 @@ TEST_P(DeviceDifferential, AgreesWithTheHostBitForBit) {
                                << " " << result.fault->detail;
     for (unsigned o = 0; o < out.size(); ++o)
       if (out[o] != expected[i][o]) {
-        ADD_FAILURE() << GetParam() << ", seed " << functions.seed + i << ", element "
-                      << o / randomOutputs << ", output " << o % randomOutputs << std::hex
-                      << ": host 0x" << expected[i][o] << ", device 0x" << out[o];
+        ADD_FAILURE() << GetParam().target << ", waves of " << GetParam().size << ", seed "
+                      << functions.seed + i << ", element " << o / randomOutputs << ", output "
+                      << o % randomOutputs << std::hex << ": host 0x" << expected[i][o]
+                      << ", device 0x" << out[o];
         ++wrong;
         break;
       }
@@ -147,8 +159,16 @@ TEST_P(DeviceDifferential, AgreesWithTheHostBitForBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, DeviceDifferential, testing::ValuesIn(targetNames),
-                         [](const auto &info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Targets, DeviceDifferential,
+                         testing::Values(Waves{"gfx942", 64}, Waves{"gfx950", 64},
+                                         Waves{"gfx1100", 32}, Waves{"gfx1100", 64},
+                                         Waves{"gfx1150", 32}, Waves{"gfx1150", 64},
+                                         Waves{"gfx1151", 32}, Waves{"gfx1151", 64},
+                                         Waves{"gfx1201", 32}, Waves{"gfx1201", 64}),
+                         [](const auto &info) {
+                           return std::string(info.param.target) + "_wave" +
+                                  std::to_string(info.param.size);
+                         });
 
 } // namespace
 } // namespace wavetile::device::test

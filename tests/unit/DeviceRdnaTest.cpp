@@ -68,7 +68,7 @@ struct Case {
 void PrintTo(const Case &c, std::ostream *out) { *out << c.target << " " << c.waveSize << c.level; }
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const char *target : {"gfx1100", "gfx1150", "gfx1151"})
+  for (const char *target : {"gfx1100", "gfx1150", "gfx1151", "gfx1201"})
     for (unsigned size : {32u, 64u})
       for (const char *level : {"-O0", "-O1", "-O2", "-O3"})
         all.push_back({target, size, level});

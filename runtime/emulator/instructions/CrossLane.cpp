@@ -49,27 +49,33 @@ struct RowCopy {
   }
 };
 
-/// Each lane fetches from the lane that its address names; lanes that are off give 0.
+/// Each lane fetches from the lane that its address names; lanes that are off give 0 unless they
+/// are asked as well. gfx11 executes the halves of a wave of 64 lanes one after the other:
+/// `ofHalf`.
+template <bool ofHalf, bool fetchInactive>
 const Record *backwardPermute(Wave &wave, const Record *record) {
-  const unsigned size = wave.waveSize;
+  const unsigned size = wave.waveSize, within = ofHalf ? 32 : size;
   RowCopy addresses(wave.row(record->sources[0]), size);
   RowCopy data(wave.row(record->sources[1]), size);
   uint64_t exec = wave.exec();
   uint32_t *result = wave.row(record->destination);
   forActive(exec, [&](unsigned lane) {
-    unsigned from = (addresses.lanes[lane] + record->immediate) >> 2 & (size - 1);
-    result[lane] = isActive(exec, from) ? data.lanes[from] : 0;
+    unsigned from =
+        ((addresses.lanes[lane] + record->immediate) >> 2 & (within - 1)) | (lane & ~(within - 1));
+    result[lane] = fetchInactive || isActive(exec, from) ? data.lanes[from] : 0;
   });
   return record + 1;
 }
 /// Each lane sends to the lane that its address names; of several the highest wins, none gives 0.
-const Record *forwardPermute(Wave &wave, const Record *record) {
-  const unsigned size = wave.waveSize;
+template <bool ofHalf> const Record *forwardPermute(Wave &wave, const Record *record) {
+  const unsigned within = ofHalf ? 32 : wave.waveSize;
   const uint32_t *addresses = wave.row(record->sources[0]), *data = wave.row(record->sources[1]);
   uint32_t received[maximumWaveSize] = {};
   uint64_t exec = wave.exec();
   forActive(exec, [&](unsigned lane) {
-    received[(addresses[lane] + record->immediate) >> 2 & (size - 1)] = data[lane];
+    unsigned to =
+        ((addresses[lane] + record->immediate) >> 2 & (within - 1)) | (lane & ~(within - 1));
+    received[to] = data[lane];
   });
   uint32_t *result = wave.row(record->destination);
   forActive(exec, [&](unsigned lane) { result[lane] = received[lane]; });
@@ -124,6 +130,25 @@ template <bool otherRow> const Record *permuteRow(Wave &wave, const Record *reco
   });
   return record + 1;
 }
+/// v_permlane16_var and v_permlanex16_var of gfx12: each lane has its own selector in a VGPR.
+/// op_sel as above.
+template <bool otherRow> const Record *permuteRowByLane(Wave &wave, const Record *record) {
+  const unsigned size = wave.waveSize;
+  RowCopy data(wave.row(record->sources[0]), size);
+  RowCopy selectors(wave.row(record->sources[1]), size);
+  bool fetchInactive = record->modifiers & modifier::high(0);
+  bool boundControl = record->modifiers & modifier::high(1);
+  uint64_t exec = wave.exec();
+  uint32_t *result = wave.row(record->destination);
+  forActive(exec, [&](unsigned lane) {
+    unsigned from = ((lane & ~15u) ^ (otherRow ? 16u : 0u)) | (selectors.lanes[lane] & 15);
+    if (fetchInactive || isActive(exec, from))
+      result[lane] = data.lanes[from];
+    else if (boundControl)
+      result[lane] = 0;
+  });
+  return record + 1;
+}
 const Record *permute64(Wave &wave, const Record *record) {
   // Swaps the halves of a wave; a wave of 32 lanes keeps its values.
   const unsigned size = wave.waveSize;
@@ -169,30 +194,16 @@ const Record *swapRegisters(Wave &wave, const Record *record) {
   return record + 1;
 }
 
-/// v_movreld, v_movrels, v_movrelsd: M0 is added to the destination's or the source's number.
-/// Beyond the last register a read is of v0 and a write is dropped, as hardware does.
-/// v_movrelsd_2: M0[9:0] to the source's, M0[25:16] to the destination's.
-template <bool source, bool destination, bool apart>
-const Record *moveRelative(Wave &wave, const Record *record) {
-  uint32_t m0 = wave.scalars[scalar::M0];
-  uint32_t sourceOffset = source ? (apart ? m0 & 0x3ff : m0) : 0;
-  uint32_t destinationOffset = destination ? (apart ? m0 >> 16 & 0x3ff : m0) : 0;
-  uint32_t to = record->destination.index() + destinationOffset;
-  if (to >= firstAccumulationRow)
-    return record + 1;
-  Operand from = record->sources[0];
-  alignas(64) uint32_t values[maximumWaveSize];
-  if (from.kind() == OperandKind::Scalar) {
-    broadcast(wave.read32(from), values);
-  } else {
-    if (from.kind() == OperandKind::Vector && source) {
-      uint32_t index = from.index() + sourceOffset;
-      from = Operand(OperandKind::Vector, index < firstAccumulationRow ? index : 0);
-    }
-    __builtin_memcpy(values, wave.row(from), wave.waveSize * sizeof(uint32_t));
-  }
-  uint32_t *result = wave.vectorRow(to);
-  forActive(wave.exec(), [&](unsigned lane) { result[lane] = values[lane]; });
+/// v_swap_b16: the halves are op_sel's.
+const Record *swapHalves(Wave &wave, const Record *record) {
+  uint32_t *first = wave.row(record->destination), *second = wave.row(record->sources[0]);
+  unsigned firstShift = record->modifiers & modifier::highResult ? 16 : 0;
+  unsigned secondShift = record->modifiers & modifier::high(0) ? 16 : 0;
+  forActive(wave.exec(), [&](unsigned lane) {
+    uint32_t a = first[lane] >> firstShift & 0xffff, b = second[lane] >> secondShift & 0xffff;
+    first[lane] = (first[lane] & ~(0xffffu << firstShift)) | b << firstShift;
+    second[lane] = (second[lane] & ~(0xffffu << secondShift)) | a << secondShift;
+  });
   return record + 1;
 }
 
@@ -208,16 +219,20 @@ constexpr Instruction table[] = {
     crossLane("v_writelane_b32", toLane, writeLane),
     crossLane("v_permlane16_b32", rowPermutation, permuteRow<false>).with(rowflag::ownModifiers),
     crossLane("v_permlanex16_b32", rowPermutation, permuteRow<true>).with(rowflag::ownModifiers),
+    crossLane("v_permlane16_var_b32", toLane, permuteRowByLane<false>).with(rowflag::ownModifiers),
+    crossLane("v_permlanex16_var_b32", toLane, permuteRowByLane<true>).with(rowflag::ownModifiers),
     crossLane("v_permlane64_b32", unary, permute64),
     crossLane("v_permlane16_swap_b32", unary, swapGroups<16>).with(rowflag::ownModifiers),
     crossLane("v_permlane32_swap_b32", unary, swapGroups<32>).with(rowflag::ownModifiers),
-    crossLane("v_movreld_b32", unary, moveRelative<false, true, false>),
-    crossLane("v_movrels_b32", unary, moveRelative<true, false, false>),
-    crossLane("v_movrelsd_b32", unary, moveRelative<true, true, false>),
-    crossLane("v_movrelsd_2_b32", unary, moveRelative<true, true, true>),
+    crossLane("v_swap_b16", {Type::B16, {Type::B16}, false}, swapHalves)
+        .with(rowflag::ownModifiers),
     crossLane("v_swap_b32", unary, swapRegisters),
-    memory("ds_bpermute_b32", Shape::Lds, InstructionClass::Lds, backwardPermute),
-    memory("ds_permute_b32", Shape::Lds, InstructionClass::Lds, forwardPermute),
+    memory("ds_bpermute_b32@gfx11", Shape::Lds, InstructionClass::Lds,
+           backwardPermute<true, false>),
+    memory("ds_bpermute_b32", Shape::Lds, InstructionClass::Lds, backwardPermute<false, false>),
+    memory("ds_bpermute_fi_b32", Shape::Lds, InstructionClass::Lds, backwardPermute<false, true>),
+    memory("ds_permute_b32@gfx11", Shape::Lds, InstructionClass::Lds, forwardPermute<true>),
+    memory("ds_permute_b32", Shape::Lds, InstructionClass::Lds, forwardPermute<false>),
     memory("ds_swizzle_b32", Shape::Lds, InstructionClass::Lds, swizzle),
 };
 

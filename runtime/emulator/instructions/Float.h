@@ -142,16 +142,19 @@ template <typename T> WAVETILE_INLINE T minimumNumber(T a, T b, const Mode &mode
 template <typename T> WAVETILE_INLINE T maximumNumber(T a, T b, const Mode &mode) {
   return numberExtremum<true>(a, b, mode);
 }
-/// v_minimum and v_maximum: a NaN wins.
+/// v_minimum and v_maximum: a NaN wins, a signalling one before a quiet one.
 template <bool wantMaximum, typename T> WAVETILE_INLINE T extremum(T a, T b) {
   T result = pick<wantMaximum>(a, b);
   result = isNaN(b) ? quieted(b) : result;
-  return isNaN(a) ? quieted(a) : result;
+  result = isNaN(a) ? quieted(a) : result;
+  return isSignallingNaN(b) & !isSignallingNaN(a) ? quieted(b) : result;
 }
 template <typename T> WAVETILE_INLINE T medianOfThree(T a, T b, T c, const Mode &mode) {
   T low = minimumNumber(minimumNumber(a, b, mode), c, mode);
-  T pairHigh = maximumNumber(a, b, mode), pairLow = minimumNumber(a, b, mode);
-  T median = maximumNumber(pairLow, minimumNumber(pairHigh, c, mode), mode);
+  // What is left without a largest one, zeros being equal.
+  T high = maximumNumber(maximumNumber(a, b, mode), c, mode);
+  T median = high == b ? maximumNumber(a, c, mode) : maximumNumber(a, b, mode);
+  median = high == a ? maximumNumber(b, c, mode) : median;
   return isNaN(a) | isNaN(b) | isNaN(c) ? low : median;
 }
 

@@ -205,6 +205,8 @@ template <> struct ResultOf<MaskBit> {
 /// Applies DPP, SDWA, op_sel, neg and abs to copies of the sources.
 void prepareOperands(Wave &wave, const Record *record, const Signature &signature,
                      PreparedOperands &operands);
+/// Applies omod and clamp to the row or rows of a result.
+void modifyOutput(const Wave &wave, uint32_t modifiers, Type type, uint32_t *row);
 /// Applies omod, clamp, SDWA and op_sel to the result and writes it.
 void finishResult(Wave &wave, const Record *record, const Signature &signature,
                   const PreparedOperands &operands);

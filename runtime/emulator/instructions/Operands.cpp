@@ -234,6 +234,9 @@ template <typename T> T outputModified(T x, T scale, bool clamp, bool dx10Clamp)
 uint32_t halfModified(uint32_t bits, float scale, bool clamp, bool dx10Clamp) {
   return halfFrom(outputModified(fromHalf(bits), scale, clamp, dx10Clamp));
 }
+
+} // namespace
+
 void modifyOutput(const Wave &wave, uint32_t modifiers, Type type, uint32_t *row) {
   bool clamp = modifiers & modifier::clamp;
   float scale = outputScale(modifiers);
@@ -272,8 +275,6 @@ void modifyOutput(const Wave &wave, uint32_t modifiers, Type type, uint32_t *row
     }
   }
 }
-
-} // namespace
 
 void prepareOperands(Wave &wave, const Record *record, const Signature &signature,
                      PreparedOperands &operands) {

@@ -89,40 +89,40 @@ constexpr Instruction table[] = {
         .with(rowflag::destinationIsSource),
 
     // Arithmetic.
-    scalar<U32(U32, U32)>("s_add_u32",
+    scalar<U32(U32, U32)>("s_add_u32 s_add_co_u32",
                           [](Scc &scc, uint32_t a, uint32_t b) {
                             scc = a + b < a;
                             return a + b;
                           }),
-    scalar<U32(U32, U32)>("s_addc_u32",
+    scalar<U32(U32, U32)>("s_addc_u32 s_add_co_ci_u32",
                           [](Scc &scc, uint32_t a, uint32_t b) {
                             uint64_t sum = uint64_t(a) + b + scc;
                             scc = sum >> 32 != 0;
                             return static_cast<uint32_t>(sum);
                           }),
-    scalar<U32(U32, U32)>("s_sub_u32",
+    scalar<U32(U32, U32)>("s_sub_u32 s_sub_co_u32",
                           [](Scc &scc, uint32_t a, uint32_t b) {
                             scc = a < b;
                             return a - b;
                           }),
-    scalar<U32(U32, U32)>("s_subb_u32",
+    scalar<U32(U32, U32)>("s_subb_u32 s_sub_co_ci_u32",
                           [](Scc &scc, uint32_t a, uint32_t b) {
                             uint32_t result = a - b - scc;
                             scc = uint64_t(b) + scc > a;
                             return result;
                           }),
-    scalar<U32(U32, U32)>("s_add_i32",
+    scalar<U32(U32, U32)>("s_add_i32 s_add_co_i32",
                           [](Scc &scc, uint32_t a, uint32_t b) {
                             scc = addOverflows(a, b, a + b);
                             return a + b;
                           }),
-    scalar<U32(U32, U32)>("s_addk_i32",
+    scalar<U32(U32, U32)>("s_addk_i32 s_addk_co_i32",
                           [](Scc &scc, uint32_t k, uint32_t a) {
                             scc = addOverflows(a, k, a + k);
                             return a + k;
                           })
         .with(rowflag::destinationIsSource),
-    scalar<U32(U32, U32)>("s_sub_i32",
+    scalar<U32(U32, U32)>("s_sub_i32 s_sub_co_i32",
                           [](Scc &scc, uint32_t a, uint32_t b) {
                             scc = ((a ^ b) & (a ^ (a - b))) >> 31 != 0;
                             return a - b;
@@ -130,6 +130,9 @@ constexpr Instruction table[] = {
     scalar<U32(U32, U32)>("s_mul_i32", [](uint32_t a, uint32_t b) { return a * b; }),
     scalar<U32(U32, U32)>("s_mulk_i32", [](uint32_t a, uint32_t b) { return a * b; })
         .with(rowflag::destinationIsSource),
+    scalar<U64(U64, U64)>("s_add_nc_u64", [](uint64_t a, uint64_t b) { return a + b; }),
+    scalar<U64(U64, U64)>("s_sub_nc_u64", [](uint64_t a, uint64_t b) { return a - b; }),
+    scalar<U64(U64, U64)>("s_mul_u64", [](uint64_t a, uint64_t b) { return a * b; }),
     scalar<U32(U32, U32)>(
         "s_mul_hi_u32",
         [](uint32_t a, uint32_t b) { return static_cast<uint32_t>(uint64_t(a) * b >> 32); }),

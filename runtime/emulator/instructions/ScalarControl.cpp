@@ -223,6 +223,13 @@ template <unsigned dwords> const Record *scalarLoad(Wave &wave, const Record *re
   *wave.workgroup->bytesLoaded += 4 * dwords;
   return record + 1;
 }
+template <unsigned bytes, bool isSigned> uint32_t loadNarrowScalar(uint64_t address) {
+  uint32_t value = bytes == 1 ? loadFrom<uint8_t>(address) : loadFrom<uint16_t>(address);
+  if (!isSigned)
+    return value;
+  return bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
+                    : static_cast<uint32_t>(static_cast<int16_t>(value));
+}
 template <unsigned bytes, bool isSigned>
 const Record *scalarLoadNarrow(Wave &wave, const Record *record) {
   uint64_t address =
@@ -237,26 +244,31 @@ const Record *scalarLoadNarrow(Wave &wave, const Record *record) {
       isSigned ? DataPlacement::SignExtend : DataPlacement::ZeroExtend;
   if (isObserved(wave) && !reportScalar(wave, record, address, bytes, placement, bytes))
     return nullptr;
-  uint32_t value = bytes == 1 ? loadFrom<uint8_t>(address) : loadFrom<uint16_t>(address);
-  if (isSigned)
-    value = bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
-                       : static_cast<uint32_t>(static_cast<int16_t>(value));
-  wave.scalars[record->destination.index()] = value;
+  wave.scalars[record->destination.index()] = loadNarrowScalar<bytes, isSigned>(address);
   return record + 1;
 }
+/// What a scalar load through a buffer resource reads: [address, address + bytes left in the
+/// range).
+struct ScalarBuffer {
+  uint64_t address, left;
+  ScalarBuffer(const Wave &wave, const Record *record, uint64_t alignment) {
+    const uint32_t *resource = wave.scalars + record->sources[0].index();
+    uint64_t base = resource[0] | static_cast<uint64_t>(resource[1] & 0xffff) << 32;
+    uint32_t stride = resource[1] >> 16 & 0x3fff;
+    uint64_t size = stride == 0 ? resource[2] : uint64_t(resource[2]) * stride;
+    uint64_t offset = record->immediate;
+    if (record->sources[1].kind() != OperandKind::None)
+      offset += wave.read32(record->sources[1]);
+    offset &= ~(alignment - 1);
+    left = offset < size ? size - offset : 0;
+    address = base + offset;
+  }
+};
 /// Loads through a buffer resource: dwords beyond its range are 0.
 template <unsigned dwords> const Record *scalarBufferLoad(Wave &wave, const Record *record) {
-  const uint32_t *resource = wave.scalars + record->sources[0].index();
-  uint64_t base = resource[0] | static_cast<uint64_t>(resource[1] & 0xffff) << 32;
-  uint32_t stride = resource[1] >> 16 & 0x3fff;
-  uint64_t size = stride == 0 ? resource[2] : uint64_t(resource[2]) * stride;
-  uint64_t offset = record->immediate;
-  if (record->sources[1].kind() != OperandKind::None)
-    offset += wave.read32(record->sources[1]);
-  offset &= ~uint64_t(3);
-  uint64_t left = offset < size ? (size - offset) / 4 : 0;
-  unsigned inRange = left < dwords ? static_cast<unsigned>(left) : dwords;
-  uint64_t address = base + offset;
+  ScalarBuffer buffer(wave, record, 4);
+  uint64_t address = buffer.address;
+  unsigned inRange = buffer.left / 4 < dwords ? static_cast<unsigned>(buffer.left / 4) : dwords;
   GlobalMemory &memory = *wave.workgroup->memory;
   if (inRange != 0 && !memory.containsAll(record, address, 4 * inRange, false) &&
       memory.check(record, address, 4 * inRange, false) != Access::Allowed)
@@ -270,11 +282,30 @@ template <unsigned dwords> const Record *scalarBufferLoad(Wave &wave, const Reco
   *wave.workgroup->bytesLoaded += 4 * dwords;
   return record + 1;
 }
+template <unsigned bytes, bool isSigned>
+const Record *scalarBufferLoadNarrow(Wave &wave, const Record *record) {
+  ScalarBuffer buffer(wave, record, bytes);
+  uint64_t address = buffer.address;
+  bool inRange = buffer.left >= bytes;
+  GlobalMemory &memory = *wave.workgroup->memory;
+  if (inRange && !memory.containsAll(record, address, bytes, false) &&
+      memory.check(record, address, bytes, false) != Access::Allowed)
+    return fail(wave, record, FaultKind::OutOfBounds, -1, address, bytes, false);
+  constexpr auto placement = isSigned ? DataPlacement::SignExtend : DataPlacement::ZeroExtend;
+  if (isObserved(wave) &&
+      !reportScalar(wave, record, address, bytes, placement, inRange ? bytes : 0))
+    return nullptr;
+  wave.scalars[record->destination.index()] =
+      inRange ? loadNarrowScalar<bytes, isSigned>(address) : 0;
+  *wave.workgroup->bytesLoaded += bytes;
+  return record + 1;
+}
 
 // --- Rows ---
 
 constexpr Signature get64{Type::B64, {}, false};
 constexpr Signature use64{Type::None, {Type::B64}, false};
+constexpr Signature use32{Type::None, {Type::B32}, false};
 constexpr Signature map64{Type::B64, {Type::B64}, false};
 constexpr Signature map32{Type::B32, {Type::B32}, false};
 
@@ -325,14 +356,22 @@ constexpr Instruction table[] = {
     wait("s_waitcnt_vmcnt", nothing),
     wait("s_waitcnt_lgkmcnt", nothing),
     wait("s_waitcnt_vscnt", nothing),
+    wait("s_wait_loadcnt", nothing),
+    wait("s_wait_storecnt", nothing),
+    wait("s_wait_samplecnt", nothing),
+    wait("s_wait_bvhcnt", nothing),
+    wait("s_wait_expcnt", nothing),
+    wait("s_wait_dscnt", nothing),
+    wait("s_wait_kmcnt", nothing),
+    wait("s_wait_loadcnt_dscnt", nothing),
+    wait("s_wait_storecnt_dscnt", nothing),
+    special("s_sleep_var", use32, sleep).as(InstructionClass::Wait),
     wait("s_nop s_waitcnt_expcnt s_waitcnt_depctr s_delay_alu s_clause s_setprio "
          "s_wait_idle s_icache_inv "
          "s_set_inst_prefetch_distance s_inst_prefetch s_ttracedata s_ttracedata_imm "
          "s_incperflevel s_decperflevel s_sethalt s_dcache_inv s_dcache_wb s_dcache_wb_vol "
-         "s_dcache_inv_vol s_gl1_inv s_version v_nop s_wait_loadcnt s_wait_storecnt "
-         "s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt s_wait_dscnt s_wait_kmcnt "
-         "s_wait_loadcnt_dscnt s_wait_storecnt_dscnt s_wait_alu s_wait_event s_setkill "
-         "s_singleuse_vdst s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
+         "s_dcache_inv_vol s_gl1_inv s_version v_nop s_wait_alu s_wait_event s_wakeup "
+         "s_singleuse_vdst v_pipeflush s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
          "s_prefetch_data_pc_rel s_buffer_prefetch_data global_inv global_wb global_wbinv",
          nothing),
     control("s_trap", Shape::Control, InstructionClass::Branch, trap),
@@ -378,6 +417,11 @@ constexpr Instruction table[] = {
     load("s_load_u8", scalarLoadNarrow<1, false>),
     load("s_load_i16", scalarLoadNarrow<2, true>),
     load("s_load_u16", scalarLoadNarrow<2, false>),
+    load("s_buffer_load_i8", scalarBufferLoadNarrow<1, true>),
+    load("s_buffer_load_u8", scalarBufferLoadNarrow<1, false>),
+    load("s_buffer_load_i16", scalarBufferLoadNarrow<2, true>),
+    load("s_buffer_load_u16", scalarBufferLoadNarrow<2, false>),
+    load("s_buffer_load_b96", scalarBufferLoad<3>),
     load("s_buffer_load_dword s_buffer_load_b32", scalarBufferLoad<1>),
     load("s_buffer_load_dwordx2 s_buffer_load_b64", scalarBufferLoad<2>),
     load("s_buffer_load_dwordx4 s_buffer_load_b128", scalarBufferLoad<4>),

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/emulator/instructions/Float.h"
+#include "runtime/emulator/instructions/Extrema.h"
 #include "runtime/emulator/instructions/Scalars.h"
 #include "runtime/emulator/instructions/Tables.h"
 
@@ -26,16 +26,50 @@ uint32_t WAVETILE_INLINE half(float x) { return halfFrom(x); }
         scc = EXPRESSION;                                                                          \
       })
 
+/// f16 as its bits; the high half of a result is 0.
+struct HalfBits {
+  using Value = Float16;
+  static constexpr Type type = Type::F16;
+  WAVETILE_INLINE static Float16 load(const Wave &wave, Operand operand) {
+    return {static_cast<uint16_t>(wave.read32(operand))};
+  }
+  WAVETILE_INLINE static void store(Wave &wave, Operand operand, Float16 value) {
+    wave.scalars[operand.index()] = value.bits;
+  }
+};
+/// gfx12: s_min_num and s_minimum, and their maxima.
+#define SCALAR_2019(SUFFIX, TYPE, FUNCTION)                                                        \
+  scalar<TYPE(TYPE, TYPE)>(                                                                        \
+      "s_min" SUFFIX,                                                                              \
+      [](const Mode &mode, TYPE::Value a, TYPE::Value b) { return FUNCTION<false>(a, b, mode); }), \
+      scalar<TYPE(TYPE, TYPE)>("s_max" SUFFIX,                                                     \
+                               [](const Mode &mode, TYPE::Value a, TYPE::Value b) {                \
+                                 return FUNCTION<true>(a, b, mode);                                \
+                               })
+#define HALF_ROUNDING(NAME, FUNCTION)                                                              \
+  scalar<H16(H16)>(NAME, [](uint32_t x) {                                                          \
+    float a = fromHalf(x);                                                                         \
+    return half(resultOr(FUNCTION(a), a));                                                         \
+  })
+
 constexpr auto fused = [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); };
 
 constexpr Instruction table[] = {
     scalar<F32(F32, F32)>("s_add_f32", [](float a, float b) { return add(a, b); }),
     scalar<F32(F32, F32)>("s_sub_f32", [](float a, float b) { return subtract(a, b); }),
     scalar<F32(F32, F32)>("s_mul_f32", [](float a, float b) { return multiply(a, b); }),
-    scalar<F32(F32, F32)>("s_min_f32",
-                          [](float a, float b) { return minimumNumber(a, b, numberMode); }),
-    scalar<F32(F32, F32)>("s_max_f32",
-                          [](float a, float b) { return maximumNumber(a, b, numberMode); }),
+    scalar<F32(F32, F32)>(
+        "s_min_f32", [](const Mode &mode, float a, float b) { return minimumNumber(a, b, mode); }),
+    scalar<F32(F32, F32)>(
+        "s_max_f32", [](const Mode &mode, float a, float b) { return maximumNumber(a, b, mode); }),
+    SCALAR_2019("_num_f32", F32, extremumNumber2019),
+    SCALAR_2019("imum_f32", F32, extremum2019),
+    SCALAR_2019("_num_f16", HalfBits, extremumNumber2019),
+    SCALAR_2019("imum_f16", HalfBits, extremum2019),
+    HALF_ROUNDING("s_floor_f16", __builtin_floorf),
+    HALF_ROUNDING("s_ceil_f16", __builtin_ceilf),
+    HALF_ROUNDING("s_trunc_f16", __builtin_truncf),
+    HALF_ROUNDING("s_rndne_f16", __builtin_rintf),
     scalar<F32(F32, F32, F32)>("s_fmac_f32", fused).with(rowflag::destinationIsSource),
     scalar<F32(F32, F32, F32)>("s_fmaak_f32", fused).with(rowflag::literalThird),
     scalar<F32(F32, F32, F32)>("s_fmamk_f32", fused).with(rowflag::literalSecond),

@@ -7,7 +7,8 @@
 //
 //   scalar<U32(U32, U32)>("s_and_b32", [](Scc &scc, uint32_t a, uint32_t b) {...})
 //
-// A lambda may take the SCC bit first, to read or to set. A result type of void compares.
+// A lambda may take the SCC bit first, to read or to set, or the wave's mode. A result type of void
+// compares.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,6 +74,8 @@ template <typename Op, typename R, typename... S> struct ScalarHandler {
     auto evaluate = [&] {
       if constexpr (std::is_invocable_v<Op, Scc &, typename S::Value...>)
         return Op{}(wave.scalars[scalar::Scc], S::load(wave, record->sources[I])...);
+      else if constexpr (std::is_invocable_v<Op, const Mode &, typename S::Value...>)
+        return Op{}(std::as_const(wave.mode), S::load(wave, record->sources[I])...);
       else
         return Op{}(S::load(wave, record->sources[I])...);
     };

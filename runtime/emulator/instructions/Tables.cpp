@@ -14,10 +14,14 @@ inline namespace WAVETILE_HOST_ISA {
 
 const InstructionTables &tables() {
   static const InstructionRows all[] = {
-      scalarAlu(),  scalarFloat(),  scalarControl(), vectorInteger(), vectorFloat(),
-      vectorHalf(), vectorDouble(), vectorCompare(), vectorConvert(), packedMath(),
-      crossLane(),  ldsMemory(),    ldsAtomics(),    globalMemory(),  bufferMemory(),
-      matrix(),     scaledMatrix(), sparseMatrix(),  waveMatrix(),
+      scalarAlu(),     scalarFloat(),    scalarControl(),
+      vectorInteger(), vectorFloat(),    vectorHalf(),
+      vectorDouble(),  vectorCompare(),  vectorConvert(),
+      packedMath(),    crossLane(),      ldsMemory(),
+      ldsAtomics(),    globalMemory(),   bufferMemory(),
+      matrix(),        scaledMatrix(),   sparseMatrix(),
+      waveMatrix(),    scalarBarriers(), scalarTranscendental(),
+      relativeMoves(), vectorExtrema(),
   };
 #define WAVETILE_QUOTE_(x) #x
 #define WAVETILE_QUOTE(x) WAVETILE_QUOTE_(x)

@@ -16,7 +16,11 @@ inline namespace WAVETILE_HOST_ISA {
 InstructionRows scalarAlu();
 InstructionRows scalarFloat();
 InstructionRows scalarControl();
+InstructionRows scalarBarriers();
+InstructionRows scalarTranscendental();
+InstructionRows relativeMoves();
 InstructionRows vectorInteger();
+InstructionRows vectorExtrema();
 InstructionRows vectorFloat();
 InstructionRows vectorHalf();
 InstructionRows vectorDouble();

@@ -61,7 +61,8 @@ uint32_t WAVETILE_INLINE classOfHalf(uint32_t x) {
       COMPARISON(TYPE, "ngt", SUFFIX, !(a > b)), COMPARISON(TYPE, "nle", SUFFIX, !(a <= b)),       \
       COMPARISON(TYPE, "neq", SUFFIX, !(a == b)), COMPARISON(TYPE, "nlt", SUFFIX, !(a < b)),       \
       COMPARISON(TYPE, "f", SUFFIX, ((void)a, (void)b, false)),                                    \
-      COMPARISON(TYPE, "tru", SUFFIX, ((void)a, (void)b, true))
+      COMPARISON(TYPE, "tru", SUFFIX, ((void)a, (void)b, true)),                                   \
+      COMPARISON(TYPE, "t", SUFFIX, ((void)a, (void)b, true))
 
 #define CLASS_COMPARISON(NAME, FLAGS)                                                              \
   vector<MaskBit(F32, U32)>(NAME "_class_f32",                                                     \

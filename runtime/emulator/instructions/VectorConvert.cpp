@@ -26,9 +26,12 @@ int32_t WAVETILE_INLINE normalised(float x, float largest, bool isSigned) {
 
 /// Conversions between f32 and a pair of 8-bit formats; the names are the same for both formats.
 #define FLOAT8_CONVERSIONS(NAME, FEATURE, FORMAT)                                                  \
-  vector<F32(U32)>("v_cvt_f32_" NAME FEATURE, [](uint32_t a) { return fromFloat8<FORMAT>(a); }),   \
-      vector<PackedF32(U32)>("v_cvt_pk_f32_" NAME FEATURE,                                         \
-                             [](uint32_t a) {                                                      \
+  vector<F32(U32)>(                                                                                \
+      "v_cvt_f32_" NAME FEATURE,                                                                   \
+      [](Lane lane, uint32_t a) { return fromFloat8<FORMAT>(a >> (8 * (lane.variant & 3))); })     \
+      .with(rowflag::byteSelect),                                                                  \
+      vector<PackedF32(U16)>("v_cvt_pk_f32_" NAME FEATURE,                                         \
+                             [](uint16_t a) {                                                      \
                                return FloatPair{fromFloat8<FORMAT>(a),                             \
                                                 fromFloat8<FORMAT>(a >> 8)};                       \
                              }),                                                                   \

@@ -40,6 +40,17 @@ float WAVETILE_INLINE legacyProduct(float a, float b) {
   return isZero(a) | isZero(b) ? 0.0f : multiply(a, b);
 }
 
+float WAVETILE_INLINE legacyFused(float a, float b, float c) {
+  return isZero(a) | isZero(b) ? c : fusedMultiplyAdd(a, b, c);
+}
+/// v_mullit_f32: the product, or the smallest number where the specular exponent or the cosine does
+/// not let it be.
+float WAVETILE_INLINE lightingProduct(float a, float b, float c) {
+  float smallest = floatOf(0xff7fffff);
+  bool without = !(b > smallest) | !(c > 0.0f);
+  return without ? smallest : multiply(a, b);
+}
+
 // What each operation is for usual values, and for all.
 constexpr auto plainSum = [](float a, float b) { return a + b; };
 constexpr auto sum = [](float a, float b) { return add(a, b); };
@@ -74,6 +85,13 @@ constexpr Instruction table[] = {
     arithmetic<ResultIsNumber, Ternary>("v_fmamk_f32", plainFused, fused)
         .with(rowflag::literalSecond),
     vector<F32(Mixed, Mixed, Mixed)>("v_fma_mix_f32", fused),
+    vector<Ternary>("v_fma_dx9_zero_f32",
+                    [](float a, float b, float c) { return legacyFused(a, b, c); }),
+    vector<Ternary>("v_fmac_dx9_zero_f32",
+                    [](float a, float b, float c) { return legacyFused(a, b, c); })
+        .with(rowflag::accumulates),
+    vector<Ternary>("v_mullit_f32",
+                    [](float a, float b, float c) { return lightingProduct(a, b, c); }),
 
     arithmetic<OperandsAreNumbers, Binary>("v_min_f32", plainMinimum, minimum),
     arithmetic<OperandsAreNumbers, Binary>("v_max_f32", plainMaximum, maximum),

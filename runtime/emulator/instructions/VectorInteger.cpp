@@ -173,13 +173,13 @@ constexpr Instruction table[] = {
                                          static_cast<uint32_t>(signedLow24(b)) +
                                      static_cast<uint32_t>(c));
                                }),
-    vector<WithMask<U64>(U32, U32, U64)>("v_mad_u64_u32",
+    vector<WithMask<U64>(U32, U32, U64)>("v_mad_u64_u32 v_mad_co_u64_u32",
                                          [](uint32_t a, uint32_t b, uint64_t c) {
                                            uint64_t product = uint64_t(a) * b;
                                            return WithMask<uint64_t>{product + c,
                                                                      product + c < product};
                                          }),
-    vector<WithMask<I64>(I32, I32, I64)>("v_mad_i64_i32",
+    vector<WithMask<I64>(I32, I32, I64)>("v_mad_i64_i32 v_mad_co_i64_i32",
                                          [](int32_t a, int32_t b, int64_t c) {
                                            uint64_t product = static_cast<uint64_t>(int64_t(a) * b);
                                            uint64_t sum = product + static_cast<uint64_t>(c);
