@@ -61,7 +61,9 @@ DecodedProgram::DecodedProgram(const TargetDescription &target, uint32_t waveSiz
 DecodedProgram::~DecodedProgram() = default;
 
 llvm::Error DecodedProgram::decodeAll() {
-  llvm::StringRef waveFeature = lanes == 64 ? "+wavefrontsize64" : "+wavefrontsize32";
+  // Halves of registers decode whether or not the compiler was told to name them.
+  llvm::StringRef waveFeature =
+      lanes == 64 ? "+wavefrontsize64,+real-true16" : "+wavefrontsize32,+real-true16";
   auto created = Disassembler::create(targetRow.name, targetRow.isRdna() ? waveFeature : "");
   if (!created)
     return created.takeError();

@@ -154,6 +154,12 @@ WaveUnderTest::WaveUnderTest(const std::string &target, std::vector<uint8_t> cod
 
 WaveUnderTest::~WaveUnderTest() { ::operator delete(wave, std::align_val_t(64)); }
 
+void WaveUnderTest::restart() {
+  wave->status = WaveStatus::Ready;
+  wave->pc = static_cast<const DecodedProgram &>(*program).recordAt(
+      reinterpret_cast<uint64_t>(text.data()));
+}
+
 void WaveUnderTest::run() {
   const Record *record = wave->pc;
   while (record)

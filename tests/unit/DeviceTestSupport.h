@@ -77,6 +77,8 @@ public:
   uint32_t &sgpr(unsigned index) { return wave->scalars[index]; }
   /// Runs to the end of the program.
   void run();
+  /// Goes back to its beginning; registers stay as they are.
+  void restart();
   unsigned size() const { return wave->waveSize; }
   void roundMatricesAs(MatrixRounding rounding) { workgroup.matrixRounding = rounding; }
 

@@ -149,13 +149,14 @@ template <bool otherRow> const Record *permuteRowByLane(Wave &wave, const Record
   });
   return record + 1;
 }
+/// v_permlane64: swaps the halves of a wave of 64 lanes; does nothing in one of 32.
 const Record *permute64(Wave &wave, const Record *record) {
-  // Swaps the halves of a wave; a wave of 32 lanes keeps its values.
   const unsigned size = wave.waveSize;
+  if (size != 64)
+    return record + 1;
   RowCopy data(wave.row(record->sources[0]), size);
   uint32_t *result = wave.row(record->destination);
-  forActive(wave.exec(),
-            [&](unsigned lane) { result[lane] = data.lanes[size == 64 ? lane ^ 32 : lane]; });
+  forActive(wave.exec(), [&](unsigned lane) { result[lane] = data.lanes[lane ^ 32]; });
   return record + 1;
 }
 
