@@ -118,7 +118,7 @@ uint32_t element(const Wave &wave, Operand operand, unsigned index, unsigned lan
   uint64_t both = sourceWord(wave, operand, word, lane);
   if (shift + bits > 32)
     both |= static_cast<uint64_t>(sourceWord(wave, operand, word + 1, lane)) << 32;
-  return static_cast<uint32_t>(both >> shift) & ((1u << bits) - 1);
+  return static_cast<uint32_t>(both >> shift) & static_cast<uint32_t>((uint64_t(1) << bits) - 1);
 }
 /// An f32 operand with its sign modifiers.
 uint32_t floatWord(const Wave &wave, const Record *record, unsigned operand, unsigned index,
