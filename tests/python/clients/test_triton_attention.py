@@ -9,6 +9,7 @@ import torch
 import triton
 import triton.language as tl
 from wavetile.device import triton as software
+from wavetile.errors import DeviceError
 
 from tests.python.clients.launches import launched
 
@@ -282,9 +283,19 @@ def test_attention_backward(
     attention_backward_keys[(columns, heads)](
         q, k, v, d_out, log_sum, delta, dk, dv, factor * LOG2_E, factor, *sizes, num_warps=warps
     )
-    attention_backward_queries[(rows, heads)](
-        q, k, v, d_out, log_sum, delta, dq, factor * LOG2_E, factor, *sizes, num_warps=warps
-    )
+
+    def backward_queries() -> None:
+        attention_backward_queries[(rows, heads)](
+            q, k, v, d_out, log_sum, delta, dq, factor * LOG2_E, factor, *sizes, num_warps=warps
+        )
+
+    if target == "gfx1150" and dtype == torch.float16:
+        # A finding: docs/software-device-races.md has the code.
+        with pytest.raises(DeviceError, match="race in LDS") as caught:
+            backward_queries()
+        assert "ds_store_2addr_stride64_b64" in str(caught.value)
+        return
+    backward_queries()
     expected = reference(q, k, v, d_out, causal)
     for actual, wanted in zip((out, dq, dk, dv), expected):
         assert_near(actual, wanted, 2 * torch.finfo(dtype).eps)
