@@ -171,7 +171,7 @@ TEST(DeviceBytes, QuadsOfScalars) {
   WaveUnderTest test("gfx950", "s_quadmask_b32 s4, 0x80000001\ns_wqm_b32 s5, 0x20000001\n"
                                "s_bitreplicate_b64_b32 s[6:7], 0x80000005\ns_mov_b32 m0, 3\n"
                                "s_mov_b32 s13, 77\ns_movrels_b32 s8, s10\ns_movreld_b32 s11, 0x55\n"
-                               "s_mov_b64 s[16:17], 0x8000000000000010\n");
+                               "s_mov_b32 s16, 16\ns_brev_b32 s17, 1\n");
   test.run();
   EXPECT_EQ(test.sgpr(4), 0x81u);
   EXPECT_EQ(test.sgpr(5), 0xf000000fu);

@@ -27,28 +27,39 @@ unsigned instructionsOfRun() {
   return 20000;
 }
 
-class DeviceReference : public testing::TestWithParam<const char *> {};
+struct Processor {
+  const char *name;
+  unsigned waveSize;
+};
+void PrintTo(const Processor &p, std::ostream *out) { *out << p.name << "_wave" << p.waveSize; }
+
+class DeviceReference : public testing::TestWithParam<Processor> {};
 
 TEST_P(DeviceReference, RandomInstructionsAgree) {
   uint64_t seed = seedOfRun();
   std::cout << "WAVETILE_TEST_SEED=" << seed << std::endl;
-  Fuzzer fuzzer(GetParam(), seed);
+  const Processor &processor = GetParam();
+  Fuzzer fuzzer(processor.name, processor.waveSize, seed);
   for (unsigned done = 0; done < instructionsOfRun(); done += 2000)
     fuzzer.run(2000);
   uint64_t compared = 0, unreadable = 0;
   for (const auto &[name, tally] : fuzzer.tallies()) {
     compared += tally.compared;
     unreadable += tally.unreadable;
-    EXPECT_EQ(tally.different, 0u) << GetParam() << " " << name << ": " << tally.different << " of "
+    EXPECT_EQ(tally.different, 0u) << processor.name << " " << name << ": " << tally.different << " of "
                                    << tally.compared << "; " << tally.firstDifference;
   }
-  std::cout << GetParam() << ": " << compared << " compared, " << unreadable << " left out, "
+  std::cout << processor.name << ": " << compared << " compared, " << unreadable << " left out, "
             << fuzzer.tallies().size() << " instructions; unknown:";
   for (const auto &[name, times] : fuzzer.unknown())
     std::cout << " " << name;
   std::cout << "\n";
 }
-INSTANTIATE_TEST_SUITE_P(Targets, DeviceReference, testing::Values("gfx942", "gfx950", "gfx1150"));
+INSTANTIATE_TEST_SUITE_P(Targets, DeviceReference, testing::Values(Processor{"gfx942", 64}, Processor{"gfx950", 64},
+                                         Processor{"gfx1100", 32}, Processor{"gfx1150", 64},
+                                         Processor{"gfx1151", 32}, Processor{"gfx1201", 32},
+                                         Processor{"gfx1201", 64}),
+                         [](const auto &info) { return testing::PrintToString(info.param); });
 
 } // namespace
 } // namespace wavetile::reference

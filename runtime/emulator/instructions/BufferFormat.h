@@ -99,9 +99,14 @@ constexpr BufferFormat ofGfx11(uint32_t code) {
   return {};
 }
 
+/// Conversions make a signalling NaN quiet.
+WAVETILE_INLINE float wholeFloat(uint32_t half) {
+  float x = fromHalf(half);
+  return isNaN(x) ? quieted(x) : x;
+}
 /// Floats of 10 and 11 bits: no sign, 5 bits of exponent.
 WAVETILE_INLINE float smallFloat(uint32_t value, unsigned bits) {
-  return fromHalf(value << (15 - bits));
+  return wholeFloat(value << (15 - bits));
 }
 WAVETILE_INLINE uint32_t toSmallFloat(float x, unsigned bits) {
   if (isNaN(x))
@@ -152,7 +157,7 @@ WAVETILE_INLINE uint32_t loadedComponent(const BufferFormat &format, uint32_t va
     return static_cast<uint32_t>(number);
   case NumberFormat::Float:
     return bits == 32   ? value
-           : bits == 16 ? bitsOf(fromHalf(value))
+           : bits == 16 ? bitsOf(bufferformats::wholeFloat(value))
                         : bitsOf(bufferformats::smallFloat(value, bits));
   default:
     return value;

@@ -180,13 +180,13 @@ constexpr Instruction table[] = {
                           }),
     scalar<I32(I32, I32)>("s_max_i32",
                           [](Scc &scc, int32_t a, int32_t b) {
-                            scc = a > b;
-                            return a > b ? a : b;
+                            scc = a >= b;
+                            return a >= b ? a : b;
                           }),
     scalar<U32(U32, U32)>("s_max_u32",
                           [](Scc &scc, uint32_t a, uint32_t b) {
-                            scc = a > b;
-                            return a > b ? a : b;
+                            scc = a >= b;
+                            return a >= b ? a : b;
                           }),
 
     // Logic.

@@ -71,7 +71,7 @@ uint32_t WAVETILE_INLINE classOfHalf(uint32_t x) {
       vector<MaskBit(F64, U32), ModeUse::None>(                                                    \
           NAME "_class_f64", [](double a, uint32_t b) -> bool { return (classOf(a) & b) != 0; })   \
           .with(FLAGS),                                                                            \
-      vector<MaskBit(BitsF16, U32)>(NAME "_class_f16", [](uint16_t a, uint32_t b) -> bool {        \
+      vector<MaskBit(BitsF16, U16)>(NAME "_class_f16", [](uint16_t a, uint16_t b) -> bool {        \
         return (classOfHalf(a) & b) != 0;                                                          \
       }).with(FLAGS)
 

@@ -13,6 +13,13 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
+/// Exact in every rounding mode: what the host makes of an unsigned number without an instruction
+/// for it gives -0 for 0 when it rounds down.
+double WAVETILE_INLINE doubleFrom(uint32_t x) {
+  double high = static_cast<double>(static_cast<int32_t>(x >> 16));
+  return high * 65536.0 + static_cast<double>(static_cast<int32_t>(x & 0xffff));
+}
+
 uint32_t WAVETILE_INLINE pair(uint32_t low, uint32_t high) { return (low & 0xffff) | high << 16; }
 int32_t WAVETILE_INLINE clamped(int32_t x, int32_t low, int32_t high) {
   return x < low ? low : x > high ? high : x;
@@ -43,7 +50,7 @@ constexpr Instruction table[] = {
     // Between f32 and integers.
     vector<F32(I32)>("v_cvt_f32_i32", [](int32_t a) { return static_cast<float>(a); }),
     vector<F32(U32)>("v_cvt_f32_u32",
-                     [](uint32_t a) { return static_cast<float>(static_cast<double>(a)); }),
+                     [](uint32_t a) { return static_cast<float>(doubleFrom(a)); }),
     vector<I32(F32)>("v_cvt_i32_f32", [](float a) { return saturatedInteger<int32_t>(a); }),
     vector<U32(F32)>("v_cvt_u32_f32", [](float a) { return saturatedInteger<uint32_t>(a); }),
     vector<I32(F32)>("v_cvt_rpi_i32_f32 v_cvt_nearest_i32_f32",
@@ -77,7 +84,7 @@ constexpr Instruction table[] = {
                        return isNaN(a) ? floatOf(nan) : value;
                      }),
     vector<F64(I32)>("v_cvt_f64_i32", [](int32_t a) { return static_cast<double>(a); }),
-    vector<F64(U32)>("v_cvt_f64_u32", [](uint32_t a) { return static_cast<double>(a); }),
+    vector<F64(U32)>("v_cvt_f64_u32", [](uint32_t a) { return doubleFrom(a); }),
     vector<I32(F64)>("v_cvt_i32_f64", [](double a) { return saturatedInteger<int32_t>(a); }),
     vector<U32(F64)>("v_cvt_u32_f64", [](double a) { return saturatedInteger<uint32_t>(a); }),
 

@@ -78,7 +78,7 @@ void addFloatComparisons(Meanings &table, const char *suffix, Kind kind, Format 
         [=](Lane &lane) { return (relation(lane) & c.holds) != 0; });
 
   // v_cmp_class: -inf, -normal, ... from bit 2 on; the first two tell the NaNs apart.
-  add(table, "class", suffix, {kind, B32}, [=](Lane &lane) {
+  add(table, "class", suffix, {kind, format == Format::F16 ? B16 : B32}, [=](Lane &lane) {
     llvm::APFloat value = toFloat(format, lane.source[0]);
     unsigned bit;
     if (value.isNaN())

@@ -70,6 +70,9 @@ unsigned Encodings::sizeOf(llvm::ArrayRef<uint32_t> words) const {
   // LLVM crashes on matrix instructions of gfx950 whose operands are no vector registers.
   if (words[0] >> 23 == 0x1a7 && (words[0] >> 16 & 0x7f) >= 0x2c)
     return 0;
+  // And on barriers of gfx12 with a literal.
+  if (words[0] >> 23 == 0x17d && (words[0] >> 8 & 0xff) >= 0x4a && (words[0] & 0xff) == 255)
+    return 0;
   llvm::SmallVector<uint32_t, 32> padded(words.begin(), words.end());
   padded.resize(32);
   llvm::ArrayRef bytes(reinterpret_cast<const uint8_t *>(padded.data()), padded.size() * 4);

@@ -55,6 +55,9 @@ uint64_t numberExtremum(const Lane &lane, Format format, bool maximum, uint64_t 
 /// v_minimum and v_maximum: a NaN wins.
 uint64_t nanExtremum(const Lane &lane, Format format, bool maximum, uint64_t a, uint64_t b) {
   for (uint64_t x : {a, b})
+    if (isSignalling(format, x))
+      return quieted(format, x);
+  for (uint64_t x : {a, b})
     if (isNaN(format, x))
       return quieted(format, x);
   return numberExtremum(lane, format, maximum, a, b);
@@ -106,8 +109,8 @@ void addArithmetic(Meanings &table, const Number &n) {
     std::string other = maximum ? "min" : "max", suffix = n.suffix;
     put(stem + "_" + suffix, 2, two);
     put(stem + "_num_" + suffix, 2, two);
-    put(stem + "3_" + suffix, 3, three).keepsHalf = half;
-    put(stem + "3_num_" + suffix, 3, three).keepsHalf = half;
+    put(stem + "3_" + suffix, 3, three);
+    put(stem + "3_num_" + suffix, 3, three);
     put(stem + other + "_" + suffix, 3, mixed);
     put(stem + other + "_num_" + suffix, 3, mixed);
 
@@ -129,11 +132,13 @@ void addArithmetic(Meanings &table, const Number &n) {
     uint64_t a = l.source[0], b = l.source[1], c = l.source[2];
     if (isNaN(format, a) || isNaN(format, b) || isNaN(format, c))
       return extremum(l, false, extremum(l, false, a, b), c);
-    uint64_t low = extremum(l, false, a, b), high = extremum(l, true, a, b);
-    return extremum(l, true, low, extremum(l, false, high, c));
+    uint64_t most = extremum(l, true, extremum(l, true, a, b), c);
+    if (compare(format, most, a) == 0)
+      return extremum(l, true, b, c);
+    return compare(format, most, b) == 0 ? extremum(l, true, a, c) : extremum(l, true, a, b);
   };
   for (const char *stem : {"v_med3_", "v_med3_num_"})
-    put(named(stem), 3, median).keepsHalf = half;
+    put(named(stem), 3, median);
 }
 
 void addRounding(Meanings &table, const Number &n) {
@@ -221,6 +226,8 @@ void addHalfDivision(Meanings &table) {
       return infinityOf(format, sign != 0);
     if (infiniteD || zeroN)
       return sign;
+    if (isNaN(format, quotient))
+      quotient = quieted(format, quotient);
     return (quotient & ~signBit(format)) | sign;
   };
 }

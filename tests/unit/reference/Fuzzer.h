@@ -39,7 +39,7 @@ struct Tally {
 
 class Fuzzer {
 public:
-  Fuzzer(const std::string &target, uint64_t seed);
+  Fuzzer(const std::string &target, unsigned waveSize, uint64_t seed);
   ~Fuzzer();
 
   /// Makes, decodes and compares \p count random instructions, less what is none.

@@ -373,9 +373,9 @@ void addExtrema(Table &t) {
     auto named = [&](const char *stem) { return std::string(stem) + suffix; };
     t.exact(named("v_min_").c_str(), s.type, 2, low);
     t.exact(named("v_max_").c_str(), s.type, 2, high);
-    t.exact(named("v_min3_").c_str(), s.type, 3, low3).keepsHalf = half;
-    t.exact(named("v_max3_").c_str(), s.type, 3, high3).keepsHalf = half;
-    t.exact(named("v_med3_").c_str(), s.type, 3, middle).keepsHalf = half;
+    t.exact(named("v_min3_").c_str(), s.type, 3, low3);
+    t.exact(named("v_max3_").c_str(), s.type, 3, high3);
+    t.exact(named("v_med3_").c_str(), s.type, 3, middle);
     if (!half) {
       t.exact(named("v_maxmin_").c_str(), s.type, 3, lowOfHigh);
       t.exact(named("v_minmax_").c_str(), s.type, 3, highOfLow);
@@ -407,8 +407,7 @@ void addIntegers(Meanings &meanings) {
   addShifts(t);
   addExtrema(t);
   t.bits("v_bitop3_b32", B32, {B32, B32, B32}, [](Lane &l) { return truthTable(l, 32); });
-  t.bits("v_bitop3_b16", B16, {B16, B16, B16}, [](Lane &l) { return truthTable(l, 16); })
-      .keepsHalf = true;
+  t.bits("v_bitop3_b16", B16, {B16, B16, B16}, [](Lane &l) { return truthTable(l, 16); });
 }
 
 } // namespace wavetile::reference

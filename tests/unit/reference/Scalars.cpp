@@ -232,7 +232,7 @@ void addLogic(Table &t) {
                 result = low(U(extended(result, count)), width);
               l.scc = result != 0;
               return result;
-            }).isSigned = isSigned;
+            });
   }
   t.put("s_sext_i32_i8", 32, {32}, false, [](L &l) { return uint64_t(extended(l.source[0], 8)); });
   t.put("s_sext_i32_i16", 32, {32}, false,
