@@ -154,7 +154,8 @@ TEST_P(Scheduler, ALockIsHandedOn) {
   int held = 0, count = 0;
   LaunchResult result =
       object.run("lock", {addressOf(&held), addressOf(&count)}, {53, 1, 1}, {256, 1, 1});
-  ASSERT_FALSE(result.fault) << name(result.fault->kind).str();
+  ASSERT_FALSE(result.fault) << name(result.fault->kind).str() << ": " << result.fault->instruction
+                             << ": " << result.fault->detail;
   EXPECT_EQ(count, static_cast<int>(53 * 256 / object.program->target().waveSize));
 }
 
