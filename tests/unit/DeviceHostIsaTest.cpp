@@ -13,7 +13,9 @@
 #include "DeviceTestSupport.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <random>
+#include <string>
 
 namespace wavetile::device::test {
 namespace {
@@ -72,6 +74,15 @@ Record recordFor(const Instruction &row, std::mt19937_64 &random, bool modified)
   return record;
 }
 
+/// Which word differs first, and how.
+std::string firstDifference(const uint32_t *a, const uint32_t *b) {
+  for (unsigned i = 0; i < rows * 64; ++i)
+    if (a[i] != b[i])
+      return ": word " + std::to_string(i) + " is " + std::to_string(a[i]) + " and " +
+             std::to_string(b[i]);
+  return "";
+}
+
 TEST(DeviceHostIsa, AllBuildsGiveTheSameBits) {
   const InstructionTables *const *all = allInstructionTables();
   ASSERT_NE(all[0], nullptr);
@@ -100,10 +111,12 @@ TEST(DeviceHostIsa, AllBuildsGiveTheSameBits) {
         (modified ? a.prepared : a.direct)(*first.wave, &record);
         (modified ? b.prepared : b.direct)(*second.wave, &record);
         EXPECT_TRUE(std::equal(first.begin, first.begin + rows * 64, second.begin))
-            << a.names << ", round " << round;
+            << a.names << ", round " << round << firstDifference(first.begin, second.begin);
         EXPECT_TRUE(std::equal(std::begin(first.wave->scalars), std::end(first.wave->scalars),
                                second.wave->scalars))
             << a.names << ", round " << round;
+        // Whatever it set for its own mode.
+        EXPECT_EQ(std::fegetround(), FE_TONEAREST) << a.names << ", round " << round;
         ++compared;
       }
     }

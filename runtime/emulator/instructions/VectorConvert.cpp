@@ -13,11 +13,13 @@ namespace wavetile::device {
 inline namespace WAVETILE_HOST_ISA {
 namespace {
 
-/// Exact in every rounding mode: what the host makes of an unsigned number without an instruction
-/// for it gives -0 for 0 when it rounds down.
+/// By integer operations: what the host makes of an unsigned number without an instruction for it
+/// gives -0 for 0 when it rounds down, and LLVM takes any other spelling for that one.
 double WAVETILE_INLINE doubleFrom(uint32_t x) {
-  double high = static_cast<double>(static_cast<int32_t>(x >> 16));
-  return high * 65536.0 + static_cast<double>(static_cast<int32_t>(x & 0xffff));
+  uint32_t zeros = static_cast<uint32_t>(__builtin_clz(x | 1));
+  uint64_t fraction = static_cast<uint64_t>(x) << (zeros + 33) >> 12;
+  uint64_t bits = static_cast<uint64_t>(1023 + 31 - zeros) << 52 | fraction;
+  return doubleOf(x == 0 ? 0 : bits);
 }
 
 uint32_t WAVETILE_INLINE pair(uint32_t low, uint32_t high) { return (low & 0xffff) | high << 16; }

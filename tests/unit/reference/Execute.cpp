@@ -303,8 +303,11 @@ std::optional<uint64_t> vectorSource(const Wave &wave, const Statement &s, const
     return low | high << 32;
   }
   if (isHalf(kind)) {
-    if (isHighHalf(s, operand, number) && s.suffix != "sdwa")
-      bits = isConstant && operand.kind == TextOperand::Float ? 0 : bits >> 16;
+    bool isHigh = isHighHalf(s, operand, number) && s.suffix != "sdwa";
+    if (isHigh && isConstant)
+      return std::nullopt; // Which bits a constant has there is not documented.
+    if (isHigh)
+      bits >>= 16;
     bits &= 0xffff;
     return withSigns(bits, 0x8000, operand.absolute, operand.negate);
   }
