@@ -23,7 +23,7 @@ CheckFunction vectorTest(unsigned reads, unsigned writes, bool readsInactiveLane
 bool checkVectorSlow(WaveChecks &, const Record *, const CheckRecord *);
 /// Instructions that move bits between lanes: their handler runs on the undefined bits.
 bool checkReplaySlow(WaveChecks &, const Record *, const CheckRecord *);
-/// v_movrel: M0 chooses the register.
+/// v_movrel and v_swaprel: M0 chooses the register.
 bool checkRelativeMove(WaveChecks &, const Record *, const CheckRecord *);
 bool checkMatrix(WaveChecks &, const Record *, const CheckRecord *);
 
@@ -32,6 +32,8 @@ bool checkMatrix(WaveChecks &, const Record *, const CheckRecord *);
 /// The same in which all entries count.
 CheckFunction scalarTest(unsigned reads, unsigned writes);
 bool checkScalarSlow(WaveChecks &, const Record *, const CheckRecord *);
+/// s_movrel: M0 chooses the register.
+bool checkScalarRelativeMove(WaveChecks &, const Record *, const CheckRecord *);
 bool checkBranchOnScc(WaveChecks &, const Record *, const CheckRecord *);
 bool checkBranchOnVcc(WaveChecks &, const Record *, const CheckRecord *);
 /// Jumps to an address in registers.

@@ -193,7 +193,7 @@ void Derivation::deriveReplay() {
     read(record.destination.index()); // Lanes that keep their value.
   details.readsInactiveLanes = true;
   details.slow = checkReplaySlow;
-  check.function = details.mnemonic.starts_with("v_movrel")
+  check.function = details.mnemonic.contains("rel")
                        ? checkRelativeMove
                        : vectorTest(check.readCount, check.writeCount, true);
 }
@@ -221,6 +221,10 @@ void Derivation::deriveScalar() {
   bool isLogic = record.sources[0] == record.sources[1] &&
                  record.sources[0].kind() == OperandKind::Scalar && isConstantOfEqualOperands(name);
   details.alwaysDefined = isLogic;
+  if (name.starts_with("s_movrel")) {
+    check.function = checkScalarRelativeMove;
+    return;
+  }
   details.slow = checkScalarSlow;
   if (name == "s_setpc_b64" || name == "s_swappc_b64")
     details.slow = checkJumpSlow;

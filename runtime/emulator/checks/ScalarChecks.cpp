@@ -123,6 +123,32 @@ bool checkScalarSlow(WaveChecks &checks, const Record *record, const CheckRecord
                      origin);
 }
 
+bool checkScalarRelativeMove(WaveChecks &checks, const Record *record, const CheckRecord *check) {
+  RegisterShadow &registers = checks.registers;
+  Wave &wave = checks.wave();
+  if (uint32_t bits = registers.scalarBits(scalar::M0))
+    return checks.reportUndefined(record, scalarEntry(scalar::M0), bits, -1, "choose a register");
+  llvm::StringRef name = check->details->mnemonic;
+  uint32_t m0 = wave.scalars[scalar::M0];
+  bool apart = name.starts_with("s_movrelsd_2");
+  bool ofSource = name.starts_with("s_movrels"), ofDestination = apart || !ofSource;
+  Operand from = record->sources[0];
+  uint32_t to = record->destination.index() + (ofDestination ? (apart ? m0 >> 16 & 0x3ff : m0) : 0);
+  if (from.kind() == OperandKind::Scalar && ofSource)
+    from = Operand(OperandKind::Scalar, from.index() + (apart ? m0 & 0x3ff : m0));
+  for (unsigned i = 0; i < rowsOf(check->details->signature.result); ++i) {
+    bool isScalar = from.kind() == OperandKind::Scalar;
+    if (to + i >= scalar::Count || (isScalar && from.index() + i >= scalar::Count))
+      return true; // The handler reports it.
+    if (!checks.mayWrite(record, scalarEntry(to + i), ~uint64_t(0), ~0u))
+      return false;
+    uint32_t bits = isScalar ? registers.scalarBits(from.index() + i) : 0;
+    registers.setScalar(to + i, bits,
+                        isScalar ? registers.origin[scalarEntry(from.index() + i)] : 0);
+  }
+  return true;
+}
+
 // --- What decides ---
 
 bool checkBranchOnScc(WaveChecks &checks, const Record *record, const CheckRecord *) {

@@ -391,7 +391,7 @@ constexpr NamedRule table[] = {
                      [](auto a, auto b) { return shiftRightArithmetic(b, a, 15); }),
 
     // Conversions that read a part of a source, or make a part of a result from each.
-    rule<W32(W32)>("v_cvt_f32_ubyte0 v_cvt_f32_fp8 v_cvt_f32_bf8",
+    rule<W32(W32)>("v_cvt_f32_ubyte0",
                    [](auto a) { return Partial<uint32_t>::strict(a & Partial<uint32_t>(0xff)); }),
     rule<W32(W32)>("v_cvt_f32_ubyte1",
                    [](auto a) { return Partial<uint32_t>::strict(a & Partial<uint32_t>(0xff00)); }),
@@ -401,6 +401,12 @@ constexpr NamedRule table[] = {
     rule<W32(W32)>(
         "v_cvt_f32_ubyte3",
         [](auto a) { return Partial<uint32_t>::strict(a & Partial<uint32_t>(0xff000000)); }),
+    // op_sel chooses the byte.
+    rule<W32(W32)>("v_cvt_f32_fp8 v_cvt_f32_bf8",
+                   [](LaneOf lane, auto a) {
+                     uint32_t byte = 0xffu << (8 * (lane.variant & 3));
+                     return Partial<uint32_t>::strict(a & Partial<uint32_t>(byte));
+                   }),
     rule<W64(W32)>("v_cvt_pk_f32_fp8 v_cvt_pk_f32_bf8",
                    [](auto a) {
                      return Partial<uint64_t>(0, (a.undefined & 0xff ? 0xffffffffull : 0) |
