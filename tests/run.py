@@ -83,7 +83,7 @@ def _googletest(options: Options) -> Outcome:
 
 
 def _threads(options: Options) -> Outcome:
-    """The device's tests that run kernels on several threads, with the launches' own threads too."""
+    """The device's tests that run kernels on several threads, with the launches' own too."""
     reports, status = [], 0
     environment = {"WAVETILE_DEVICE_DETERMINISTIC": "0", "WAVETILE_DEVICE_THREADS": "3"}
     for program, tests in (("EmulatorTests", "*Scheduler*"), ("DeviceHipTests", "*Thread*")):

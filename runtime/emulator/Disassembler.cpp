@@ -180,8 +180,8 @@ static bool hasImpossibleSelection(llvm::StringRef opcode, const uint32_t *words
     return false;
   constexpr uint32_t wholeDword = 6, preserveUnused = 2;
   bool isComparison = field(words[0], 31, 25) == 0x3e;
-  bool destination = field(words[1], 10, 8) <= wholeDword &&
-                     field(words[1], 12, 11) <= preserveUnused;
+  bool destination =
+      field(words[1], 10, 8) <= wholeDword && field(words[1], 12, 11) <= preserveUnused;
   return !(isComparison || destination) || field(words[1], 18, 16) > wholeDword ||
          field(words[1], 26, 24) > wholeDword;
 }

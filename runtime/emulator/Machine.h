@@ -166,7 +166,7 @@ struct Fault {
   uint32_t bytes = 0;   ///< Size of the access of one lane.
   bool isStore = false;
   bool isAtomic = false; ///< A read-modify-write operation; then it is a store too.
-  std::string detail; ///< One more sentence where the fields do not say it all.
+  std::string detail;    ///< One more sentence where the fields do not say it all.
   /// FaultKind::Stuck: all waves that are left, by workgroup in linear order.
   std::vector<WavePosition> waves;
 };

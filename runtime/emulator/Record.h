@@ -114,7 +114,8 @@ constexpr uint32_t lanePattern(uint32_t immediate) { return immediate >> 7 & 7; 
 
 /// `Record::variant` of buffer instructions, and of scalar loads through a buffer resource.
 namespace buffervariant {
-inline constexpr uint8_t rdnaResource = 1; ///< The resource is laid out as gfx11's, with OOB_SELECT.
+inline constexpr uint8_t rdnaResource =
+    1; ///< The resource is laid out as gfx11's, with OOB_SELECT.
 /// gfx12: each dword of a vector is in range or not by itself, the scalar offset is part of what a
 /// swizzled resource rearranges, and strides have a scale.
 inline constexpr uint8_t gfx12Resource = 2;

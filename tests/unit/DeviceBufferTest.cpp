@@ -313,7 +313,9 @@ TEST(DeviceBuffer, StructuredAndRawRangesOfGfx9) {
   expectLoads(
       "gfx950", "v[0:1], s[4:7], 0 idxen offen offset:8",
       [&](BufferTest &test) { resource(test, 12, 20); },
-      [](unsigned lane) -> int64_t { return lane < 20 ? int64_t(12 * lane + 4 * (lane % 4) + 8) : -1; });
+      [](unsigned lane) -> int64_t {
+        return lane < 20 ? int64_t(12 * lane + 4 * (lane % 4) + 8) : -1;
+      });
   // No index: bytes, whatever the stride. The scalar offset is not part of it.
   expectLoads(
       "gfx950", "v0, s[4:7], s8 offen offset:4",
@@ -323,7 +325,9 @@ TEST(DeviceBuffer, StructuredAndRawRangesOfGfx9) {
           test.vgpr(0, lane) = 4 * lane;
         test.sgpr(8) = 100;
       },
-      [](unsigned lane) -> int64_t { return 4 * lane + 8 <= 20 ? int64_t(4 * lane + 4 + 100) : -1; });
+      [](unsigned lane) -> int64_t {
+        return 4 * lane + 8 <= 20 ? int64_t(4 * lane + 4 + 100) : -1;
+      });
   // Lane numbers without an index: no range at all, and the stride has 18 bits.
   expectLoads(
       "gfx942", "v1, s[4:7], 0 offen",

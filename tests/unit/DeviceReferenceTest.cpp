@@ -46,8 +46,8 @@ TEST_P(DeviceReference, RandomInstructionsAgree) {
   for (const auto &[name, tally] : fuzzer.tallies()) {
     compared += tally.compared;
     unreadable += tally.unreadable;
-    EXPECT_EQ(tally.different, 0u) << processor.name << " " << name << ": " << tally.different << " of "
-                                   << tally.compared << "; " << tally.firstDifference;
+    EXPECT_EQ(tally.different, 0u) << processor.name << " " << name << ": " << tally.different
+                                   << " of " << tally.compared << "; " << tally.firstDifference;
   }
   std::cout << processor.name << ": " << compared << " compared, " << unreadable << " left out, "
             << fuzzer.tallies().size() << " instructions; unknown:";
@@ -55,7 +55,8 @@ TEST_P(DeviceReference, RandomInstructionsAgree) {
     std::cout << " " << name;
   std::cout << "\n";
 }
-INSTANTIATE_TEST_SUITE_P(Targets, DeviceReference, testing::Values(Processor{"gfx942", 64}, Processor{"gfx950", 64},
+INSTANTIATE_TEST_SUITE_P(Targets, DeviceReference,
+                         testing::Values(Processor{"gfx942", 64}, Processor{"gfx950", 64},
                                          Processor{"gfx1100", 32}, Processor{"gfx1150", 64},
                                          Processor{"gfx1151", 32}, Processor{"gfx1201", 32},
                                          Processor{"gfx1201", 64}),

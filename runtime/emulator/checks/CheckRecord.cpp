@@ -154,7 +154,8 @@ void Derivation::deriveVector() {
   bool dppWritesAll =
       !(record.modifiers & modifier::dpp) || ((dppWord >> 19 & 1) && dppWord >> 24 == 0xff);
   details.writesWhole = !isSdwa && !(isHalf && keepsHalf) && dppWritesAll;
-  bool isMove = details.mnemonic == "v_mov_b32"; // v_mov_b64 moves halves, each as defined as its own.
+  bool isMove =
+      details.mnemonic == "v_mov_b32"; // v_mov_b64 moves halves, each as defined as its own.
   details.strictWhole = (!details.vectorRule || isMove) && !isHalf && !isDpp && !isSdwa;
   for (Type type : signature.sources)
     details.strictWhole &= type != Type::PackedF32 && type != Type::Mask;

@@ -51,8 +51,7 @@ int32_t WAVETILE_INLINE normalised(float x, float largest, bool isSigned) {
 constexpr Instruction table[] = {
     // Between f32 and integers.
     vector<F32(I32)>("v_cvt_f32_i32", [](int32_t a) { return static_cast<float>(a); }),
-    vector<F32(U32)>("v_cvt_f32_u32",
-                     [](uint32_t a) { return static_cast<float>(doubleFrom(a)); }),
+    vector<F32(U32)>("v_cvt_f32_u32", [](uint32_t a) { return static_cast<float>(doubleFrom(a)); }),
     vector<I32(F32)>("v_cvt_i32_f32", [](float a) { return saturatedInteger<int32_t>(a); }),
     vector<U32(F32)>("v_cvt_u32_f32", [](float a) { return saturatedInteger<uint32_t>(a); }),
     vector<I32(F32)>("v_cvt_rpi_i32_f32 v_cvt_nearest_i32_f32",

@@ -67,13 +67,23 @@ void addFloatComparisons(Meanings &table, const char *suffix, Kind kind, Format 
     const char *name;
     unsigned holds;
   };
-  for (const Condition &c :
-       {Condition{"f", 0}, {"lt", Less}, {"eq", Equal}, {"le", Less | Equal}, {"gt", Greater},
-        {"lg", Less | Greater}, {"ge", Greater | Equal}, {"o", Less | Equal | Greater},
-        {"u", Unordered}, {"nge", Less | Unordered}, {"nlg", Equal | Unordered},
-        {"ngt", Less | Equal | Unordered}, {"nle", Greater | Unordered},
-        {"neq", Less | Greater | Unordered}, {"nlt", Greater | Equal | Unordered},
-        {"tru", 15}, {"t", 15}})
+  for (const Condition &c : {Condition{"f", 0},
+                             {"lt", Less},
+                             {"eq", Equal},
+                             {"le", Less | Equal},
+                             {"gt", Greater},
+                             {"lg", Less | Greater},
+                             {"ge", Greater | Equal},
+                             {"o", Less | Equal | Greater},
+                             {"u", Unordered},
+                             {"nge", Less | Unordered},
+                             {"nlg", Equal | Unordered},
+                             {"ngt", Less | Equal | Unordered},
+                             {"nle", Greater | Unordered},
+                             {"neq", Less | Greater | Unordered},
+                             {"nlt", Greater | Equal | Unordered},
+                             {"tru", 15},
+                             {"t", 15}})
     add(table, c.name, suffix, {kind, kind},
         [=](Lane &lane) { return (relation(lane) & c.holds) != 0; });
 

@@ -67,10 +67,9 @@ void addIntegers(Adder &put) {
   for (const char *name : {"v_cvt_flr_i32_f32", "v_cvt_floor_i32_f32"})
     put(name, B32, {F32}, [](Lane &l) {
       uint64_t a = input(l, Format::F32);
-      return saturated(isNaN(Format::F32, a)
-                           ? a
-                           : roundToIntegral(Format::F32, a, RoundingMode::TowardNegative),
-                       Format::F32, INT32_MIN, INT32_MAX);
+      return saturated(
+          isNaN(Format::F32, a) ? a : roundToIntegral(Format::F32, a, RoundingMode::TowardNegative),
+          Format::F32, INT32_MIN, INT32_MAX);
     });
   for (const char *name : {"v_cvt_rpi_i32_f32", "v_cvt_nearest_i32_f32"})
     put(name, B32, {F32}, [](Lane &l) -> uint64_t {
@@ -92,9 +91,8 @@ void addIntegers(Adder &put) {
       [](Lane &l) { return saturated(input(l, Format::F16), Format::F16, -32768, 32767); });
   put("v_cvt_u16_f16", B16, {F16},
       [](Lane &l) { return saturated(input(l, Format::F16), Format::F16, 0, 65535); });
-  put("v_cvt_i32_i16", B32, {B16}, [](Lane &l) -> uint64_t {
-    return static_cast<uint32_t>(static_cast<int16_t>(l.source[0]));
-  });
+  put("v_cvt_i32_i16", B32, {B16},
+      [](Lane &l) -> uint64_t { return static_cast<uint32_t>(static_cast<int16_t>(l.source[0])); });
   put("v_cvt_u32_u16", B32, {B16}, [](Lane &l) { return l.source[0]; });
   auto clip = [](int64_t x, int64_t low, int64_t high) {
     return static_cast<uint64_t>(std::clamp(x, low, high));
@@ -118,25 +116,22 @@ void addIntegers(Adder &put) {
 }
 
 void addFloatFormats(Adder &put) {
-  put("v_cvt_f64_f32", F64, {F32}, [](Lane &l) {
-    return convert(Format::F32, Format::F64, input(l, Format::F32), nearest);
-  });
+  put("v_cvt_f64_f32", F64, {F32},
+      [](Lane &l) { return convert(Format::F32, Format::F64, input(l, Format::F32), nearest); });
   put("v_cvt_f32_f64", F32, {F64}, [](Lane &l) {
-    uint64_t result = convert(Format::F64, Format::F32, input(l, Format::F64),
-                              l.rules(Format::F32).rounding);
+    uint64_t result =
+        convert(Format::F64, Format::F32, input(l, Format::F64), l.rules(Format::F32).rounding);
     return l.rules(Format::F32).flushResults ? flushed(Format::F32, result) : result;
   });
   put("v_cvt_f16_f32", F16, {F32}, [](Lane &l) {
-    uint64_t result = convert(Format::F32, Format::F16, input(l, Format::F32),
-                              l.rules(Format::F16).rounding);
+    uint64_t result =
+        convert(Format::F32, Format::F16, input(l, Format::F32), l.rules(Format::F16).rounding);
     return l.rules(Format::F16).flushResults ? flushed(Format::F16, result) : result;
   });
-  put("v_cvt_f32_f16", F32, {F16}, [](Lane &l) {
-    return convert(Format::F16, Format::F32, input(l, Format::F16), nearest);
-  });
-  put("v_cvt_f32_bf16", F32, {BF16}, [](Lane &l) {
-    return convert(Format::BF16, Format::F32, l.source[0], nearest);
-  });
+  put("v_cvt_f32_f16", F32, {F16},
+      [](Lane &l) { return convert(Format::F16, Format::F32, input(l, Format::F16), nearest); });
+  put("v_cvt_f32_bf16", F32, {BF16},
+      [](Lane &l) { return convert(Format::BF16, Format::F32, l.source[0], nearest); });
   auto both = [](Format to, RoundingMode mode) {
     return [=](Lane &l) {
       return pair(convert(Format::F32, to, l.source[0], mode),

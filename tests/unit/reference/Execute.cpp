@@ -268,8 +268,9 @@ bool isHighHalf(const Statement &s, const TextOperand &operand, unsigned number)
   return operand.high ? *operand.high : s.listed("op_sel", number, 0) != 0;
 }
 
-std::optional<uint64_t> vectorSource(const Wave &wave, const Statement &s, const TextOperand &operand,
-                                     Kind kind, unsigned number, unsigned lane) {
+std::optional<uint64_t> vectorSource(const Wave &wave, const Statement &s,
+                                     const TextOperand &operand, Kind kind, unsigned number,
+                                     unsigned lane) {
   auto raw = rawBits(wave, operand, kind, lane);
   if (!raw)
     return std::nullopt;
@@ -398,8 +399,8 @@ static Outcome runVector(const Wave &wave, const Statement &s, const VectorMeani
         zero.absolute = operand.absolute, zero.negate = operand.negate;
         value = vectorSource(wave, s, zero, kind, 0, lane);
       } else {
-        value = vectorSource(wave, s, plain, kind, static_cast<unsigned>(i),
-                             i == 0 ? *dpp.from : lane);
+        value =
+            vectorSource(wave, s, plain, kind, static_cast<unsigned>(i), i == 0 ? *dpp.from : lane);
       }
       if (!value)
         return Outcome::Unreadable;
@@ -409,9 +410,7 @@ static Outcome runVector(const Wave &wave, const Statement &s, const VectorMeani
     uint64_t result = 0;
     auto format = formatOf(meaning.result);
     bool clamp = s.has("clamp") && format && !meaning.isInteger;
-    auto modified = [&](uint64_t bits) {
-      return withOutputModifier(wave, s, *format, bits);
-    };
+    auto modified = [&](uint64_t bits) { return withOutputModifier(wave, s, *format, bits); };
     if (meaning.halves) {
       std::array<uint64_t, 4> both = state.source;
       bool wide = meaning.result == Kind::PackedF32;
@@ -439,12 +438,13 @@ static Outcome runVector(const Wave &wave, const Statement &s, const VectorMeani
     uint32_t old = file[destination->index][lane];
     if (isHalf(meaning.result)) {
       uint32_t half = static_cast<uint32_t>(result) & 0xffff;
-      bool high = destination->high ? *destination->high
-                                    : meaning.highHalf ||
-                                          s.listed("op_sel", static_cast<unsigned>(
-                                                                 meaning.sources.size() -
-                                                                 (meaning.accumulates ? 1 : 0)),
-                                                   0) != 0;
+      bool high =
+          destination->high
+              ? *destination->high
+              : meaning.highHalf || s.listed("op_sel",
+                                             static_cast<unsigned>(meaning.sources.size() -
+                                                                   (meaning.accumulates ? 1 : 0)),
+                                             0) != 0;
       bool keeps = !wave.isGfx9 || meaning.keepsHalf || high;
       uint32_t value = high ? (old & 0xffff) | half << 16 : (keeps ? old & 0xffff0000 : 0) | half;
       if (s.suffix == "sdwa")
@@ -457,8 +457,8 @@ static Outcome runVector(const Wave &wave, const Statement &s, const VectorMeani
       low = sdwaWritten(s, old, low);
     writes.push_back({toVector, destination->index, lane, low});
     if (isPair(meaning.result))
-      writes.push_back({toVector, (destination->index + 1) & 255, lane,
-                        static_cast<uint32_t>(result >> 32)});
+      writes.push_back(
+          {toVector, (destination->index + 1) & 255, lane, static_cast<uint32_t>(result >> 32)});
   }
   if (meaning.writesMask) {
     (void)maskLanes;
@@ -492,9 +492,7 @@ static Outcome runScalar(Wave &wave, const Statement &s, const ScalarMeaning &me
     return Outcome::Unreadable;
   for (size_t i = 0; i < meaning.sourceBits.size(); ++i) {
     const TextOperand &operand = i < explicitSources ? s.operands[next + i] : s.operands[0];
-    Kind kind = meaning.sourceBits[i] == 32 ? Kind::B32
-                : meaning.isSigned          ? Kind::I64
-                                            : Kind::B64;
+    Kind kind = meaning.sourceBits[i] == 32 ? Kind::B32 : meaning.isSigned ? Kind::I64 : Kind::B64;
     auto value = scalarBits(wave, operand, kind);
     if (!value)
       return Outcome::Unreadable;

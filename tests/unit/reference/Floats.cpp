@@ -49,7 +49,9 @@ uint64_t numberExtremum(const Lane &lane, Format format, bool maximum, uint64_t 
     return a;
   int order = compare(format, a, b);
   if (order == 0)
-    order = bool(a & signBit(format)) == bool(b & signBit(format)) ? 0 : (a & signBit(format)) ? -1 : 1;
+    order = bool(a & signBit(format)) == bool(b & signBit(format)) ? 0
+            : (a & signBit(format))                                ? -1
+                                                                   : 1;
   return maximum == (order > 0) ? a : order == 0 ? a : b;
 }
 /// v_minimum and v_maximum: a NaN wins.
@@ -81,7 +83,9 @@ void addArithmetic(Meanings &table, const Number &n) {
   auto fused = [=](Lane &l) {
     return fusedMultiplyAdd(format, l.source[0], l.source[1], l.source[2], l.rules(format));
   };
-  auto product = [=](Lane &l) { return multiply(format, l.source[0], l.source[1], l.rules(format)); };
+  auto product = [=](Lane &l) {
+    return multiply(format, l.source[0], l.source[1], l.rules(format));
+  };
   put(named("v_add_"), 2, sum);
   put(named("v_mul_"), 2, product);
   put(named("v_sub_"), 2, [=](Lane &l) { return difference(l, l.source[0], l.source[1]); });
@@ -178,8 +182,8 @@ void addRounding(Meanings &table, const Number &n) {
       a = flushed(format, a);
     if (isZero(format, a) || isInfinite(format, a))
       return a;
-    return toBits(scalbn(toFloat(format, a), -(exponentOf(format, a) + 1),
-                         RoundingMode::NearestTiesToEven));
+    return toBits(
+        scalbn(toFloat(format, a), -(exponentOf(format, a) + 1), RoundingMode::NearestTiesToEven));
   });
   VectorMeaning &exponent =
       table.vectors[std::string(format == Format::F16 ? "v_frexp_exp_i16_" : "v_frexp_exp_i32_") +

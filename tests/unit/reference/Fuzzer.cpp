@@ -25,7 +25,9 @@ static constexpr unsigned slotWords = 12;
 static constexpr uint32_t noOperation = 0xbf800000;
 
 Fuzzer::Fuzzer(const std::string &name, unsigned waveSize, uint64_t seed)
-    : target(*findTarget(name)), encodings(name, waveSize == 64 ? "+wavefrontsize64" : "+wavefrontsize32"), random(seed), memory(new GlobalMemory(map, 0, 0)) {
+    : target(*findTarget(name)),
+      encodings(name, waveSize == 64 ? "+wavefrontsize64" : "+wavefrontsize32"), random(seed),
+      memory(new GlobalMemory(map, 0, 0)) {
   before.size = waveSize;
   before.isGfx9 = target.clearsHighHalf;
   before.ieee = target.encoding != Encoding::Gfx12; // It has no such mode: a number always wins.
@@ -208,10 +210,10 @@ void Fuzzer::run(unsigned count) {
   }
 }
 
-/// Whether bits for neg or abs are set that mean nothing, for an integer: LLVM keeps them and prints
-/// nothing.
+/// Whether bits for neg or abs are set that mean nothing, for an integer: LLVM keeps them and
+/// prints nothing.
 static bool hasUnprintedSigns(const uint32_t *words, const Statement &statement) {
-  static constexpr const char *integers[] = {"_i8",  "_u8",  "_i16", "_u16", "_b16", "_i24",
+  static constexpr const char *integers[] = {"_i8",  "_u8",  "_i16", "_u16", "_b16",  "_i24",
                                              "_u24", "_i32", "_u32", "_b32", "ldexp", "class"};
   const std::string &name = statement.mnemonic;
   bool isMove = name == "v_mov_b32" || name.find("cndmask") != std::string::npos;
@@ -287,8 +289,7 @@ std::string Fuzzer::difference(const Wave &expected) const {
   for (unsigned i = 0; i < scalarnumber::Count; ++i)
     if (wave->scalars[i] != expected.scalars[i]) {
       out << "scalar " << std::dec << i << std::hex << ": 0x" << wave->scalars[i]
-          << ", the reference says 0x" << expected.scalars[i] << "; it was 0x"
-          << before.scalars[i];
+          << ", the reference says 0x" << expected.scalars[i] << "; it was 0x" << before.scalars[i];
       return out.str();
     }
   if (wave->scalars[scalar::Scc] != static_cast<uint32_t>(expected.scc))

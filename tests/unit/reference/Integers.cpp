@@ -152,12 +152,10 @@ void addSums(Table &t) {
 
 void addProducts(Table &t) {
   auto product = [](__int128 a, __int128 b, __int128) { return a * b; };
-  t.bits("v_mul_lo_u32", B32, {B32, B32}, [](Lane &l) -> uint64_t {
-    return word(l.source[0] * l.source[1]);
-  });
-  t.bits("v_mul_hi_u32", B32, {B32, B32}, [](Lane &l) -> uint64_t {
-    return uint64_t(word(l.source[0])) * word(l.source[1]) >> 32;
-  });
+  t.bits("v_mul_lo_u32", B32, {B32, B32},
+         [](Lane &l) -> uint64_t { return word(l.source[0] * l.source[1]); });
+  t.bits("v_mul_hi_u32", B32, {B32, B32},
+         [](Lane &l) -> uint64_t { return uint64_t(word(l.source[0])) * word(l.source[1]) >> 32; });
   t.bits("v_mul_hi_i32", B32, {B32, B32}, [](Lane &l) -> uint64_t {
     return word(static_cast<uint64_t>(i32.read(l.source[0]) * i32.read(l.source[1])) >> 32);
   });
@@ -166,16 +164,18 @@ void addProducts(Table &t) {
     const char *low, *high, *mad;
     Integer type;
   };
-  for (const Narrow &n : {Narrow{"v_mul_u32_u24", "v_mul_hi_u32_u24", "v_mad_u32_u24", {24, false}},
-                          Narrow{"v_mul_i32_i24", "v_mul_hi_i32_i24", "v_mad_i32_i24", {24, true}}}) {
+  for (const Narrow &n :
+       {Narrow{"v_mul_u32_u24", "v_mul_hi_u32_u24", "v_mad_u32_u24", {24, false}},
+        Narrow{"v_mul_i32_i24", "v_mul_hi_i32_i24", "v_mad_i32_i24", {24, true}}}) {
     Integer type = n.type, whole{32, n.type.isSigned};
-    auto exact = [type](Lane &l) { return __int128(type.read(l.source[0])) * type.read(l.source[1]); };
+    auto exact = [type](Lane &l) {
+      return __int128(type.read(l.source[0])) * type.read(l.source[1]);
+    };
     t.bits(n.low, B32, {B32, B32}, [=](Lane &l) { return whole.write(l, exact(l)); });
     t.bits(n.high, B32, {B32, B32},
            [=](Lane &l) -> uint64_t { return word(static_cast<uint64_t>(exact(l) >> 32)); });
-    t.bits(n.mad, B32, {B32, B32, B32}, [=](Lane &l) {
-      return whole.write(l, exact(l) + whole.read(l.source[2]));
-    });
+    t.bits(n.mad, B32, {B32, B32, B32},
+           [=](Lane &l) { return whole.write(l, exact(l) + whole.read(l.source[2])); });
   }
   auto mad = [](__int128 a, __int128 b, __int128 c) { return a * b + c; };
   for (const char *name : {"v_mad_u16", "v_mad_legacy_u16"})
@@ -191,8 +191,8 @@ void addProducts(Table &t) {
   });
   for (const char *name : {"v_mad_u64_u32", "v_mad_co_u64_u32"})
     t.bits(name, B64, {B32, B32, B64}, [](Lane &l) {
-       unsigned __int128 sum = static_cast<unsigned __int128>(word(l.source[0])) *
-                                   word(l.source[1]) + l.source[2];
+       unsigned __int128 sum =
+           static_cast<unsigned __int128>(word(l.source[0])) * word(l.source[1]) + l.source[2];
        l.mask = sum >> 64 != 0;
        return static_cast<uint64_t>(sum);
      }).writesMask = true;
@@ -251,12 +251,10 @@ void addBits(Table &t) {
     S64 wide = static_cast<int32_t>(a);
     return static_cast<W>(signExtended(static_cast<uint64_t>(wide >> offset), width));
   });
-  three("v_alignbit_b32", [](W a, W b, W c) {
-    return static_cast<W>((uint64_t(a) << 32 | b) >> c % 32);
-  });
-  three("v_alignbyte_b32", [](W a, W b, W c) {
-    return static_cast<W>((uint64_t(a) << 32 | b) >> 8 * (c % 4));
-  });
+  three("v_alignbit_b32",
+        [](W a, W b, W c) { return static_cast<W>((uint64_t(a) << 32 | b) >> c % 32); });
+  three("v_alignbyte_b32",
+        [](W a, W b, W c) { return static_cast<W>((uint64_t(a) << 32 | b) >> 8 * (c % 4)); });
   three("v_perm_b32", [](W a, W b, W selector) {
     uint8_t bytes[8];
     for (unsigned i = 0; i < 4; ++i)
@@ -319,7 +317,8 @@ void addBits(Table &t) {
   halves("v_or_b16", [](uint64_t a, uint64_t b) { return a | b; });
   halves("v_xor_b16", [](uint64_t a, uint64_t b) { return a ^ b; });
   t.bits("v_not_b16", B16, {B16}, [](Lane &l) { return ~l.source[0] & 0xffff; });
-  t.bits("v_pack_b32_f16", B32, {F16, F16}, [](Lane &l) { return l.source[0] | l.source[1] << 16; });
+  t.bits("v_pack_b32_f16", B32, {F16, F16},
+         [](Lane &l) { return l.source[0] | l.source[1] << 16; });
 
   auto count = [](uint64_t bits, unsigned lanes) {
     return std::popcount(bits & ((uint64_t(1) << lanes) - 1));
@@ -385,8 +384,9 @@ void addExtrema(Table &t) {
 
 uint64_t truthTable(const Lane &l, unsigned width) {
   auto found = l.statement.modifiers.find("bitop3");
-  unsigned table =
-      found == l.statement.modifiers.end() ? 0 : unsigned(std::strtoul(found->second.c_str(), nullptr, 0));
+  unsigned table = found == l.statement.modifiers.end()
+                       ? 0
+                       : unsigned(std::strtoul(found->second.c_str(), nullptr, 0));
   uint64_t result = 0;
   for (unsigned bit = 0; bit < width; ++bit) {
     unsigned index = unsigned(l.source[0] >> bit & 1) << 2 | unsigned(l.source[1] >> bit & 1) << 1 |

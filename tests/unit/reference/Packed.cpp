@@ -54,13 +54,13 @@ void addIntegerDot(Meanings &table, const char *name, unsigned width, bool isSig
 void addPacked(Meanings &table) {
   // These need the meanings of the instructions on one value, so floats and integers come first.
   addFloats(table);
-  for (const char *stem : {"add_u16", "sub_u16", "add_i16", "sub_i16", "mul_lo_u16", "min_u16",
-                           "max_u16", "min_i16", "max_i16", "lshlrev_b16", "lshrrev_b16",
-                           "ashrrev_i16", "mad_u16", "mad_i16"})
+  for (const char *stem :
+       {"add_u16", "sub_u16", "add_i16", "sub_i16", "mul_lo_u16", "min_u16", "max_u16", "min_i16",
+        "max_i16", "lshlrev_b16", "lshrrev_b16", "ashrrev_i16", "mad_u16", "mad_i16"})
     addHalves(table, std::string("v_pk_") + stem, std::string("v_") + stem, PackedB16);
-  for (const char *stem : {"add_f16", "mul_f16", "fma_f16", "min_f16", "max_f16", "min_num_f16",
-                           "max_num_f16", "minimum_f16", "maximum_f16", "minimum3_f16",
-                           "maximum3_f16"})
+  for (const char *stem :
+       {"add_f16", "mul_f16", "fma_f16", "min_f16", "max_f16", "min_num_f16", "max_num_f16",
+        "minimum_f16", "maximum_f16", "minimum3_f16", "maximum3_f16"})
     addHalves(table, std::string("v_pk_") + stem, std::string("v_") + stem, PackedF16);
   addHalves(table, "v_pk_fmac_f16", "v_fmac_f16", PackedF16);
   for (const char *stem : {"add_f32", "mul_f32", "fma_f32"})

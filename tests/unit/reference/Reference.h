@@ -96,10 +96,10 @@ struct VectorMeaning {
   bool writesMask = false;
   bool accumulates = false; ///< The old destination is the last source.
   bool writesExec = false;
-  bool halves = false;   ///< `compute` sees one half of packed operands at a time.
-  bool keepsHalf = false;///< A 16-bit result that keeps the other half on gfx9 too.
-  bool highHalf = false; ///< Writes the high half.
-  bool isInteger = false;///< clamp saturates: `compute` looks for it itself.
+  bool halves = false;    ///< `compute` sees one half of packed operands at a time.
+  bool keepsHalf = false; ///< A 16-bit result that keeps the other half on gfx9 too.
+  bool highHalf = false;  ///< Writes the high half.
+  bool isInteger = false; ///< clamp saturates: `compute` looks for it itself.
 };
 
 struct ScalarLane {

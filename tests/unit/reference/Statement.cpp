@@ -98,15 +98,15 @@ TextOperand readOperand(std::string text) {
     operand.kind = TextOperand::Scalar;
   } else if (text == "null") {
     operand.kind = TextOperand::Null;
-  } else if (std::isdigit(static_cast<unsigned char>(first)) ||
-             (first == '-' && text.size() > 1)) {
+  } else if (std::isdigit(static_cast<unsigned char>(first)) || (first == '-' && text.size() > 1)) {
     if (text.find('.') != std::string::npos) {
       operand.kind = TextOperand::Float;
       operand.number = std::strtod(text.c_str(), nullptr);
     } else {
       operand.kind = TextOperand::Integer;
-      operand.integer = first == '-' ? std::strtoll(text.c_str(), nullptr, 0)
-                                     : static_cast<int64_t>(std::strtoull(text.c_str(), nullptr, 0));
+      operand.integer = first == '-'
+                            ? std::strtoll(text.c_str(), nullptr, 0)
+                            : static_cast<int64_t>(std::strtoull(text.c_str(), nullptr, 0));
     }
   } else {
     operand.kind = TextOperand::Scalar; // vcc, exec, m0, scc and what is like them.
