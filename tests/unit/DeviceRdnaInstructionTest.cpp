@@ -24,26 +24,6 @@ namespace {
 uint32_t bitsOf(float x) { return std::bit_cast<uint32_t>(x); }
 constexpr uint32_t lanePattern(unsigned lane) { return 0x01000193u * lane + 0x9e3779b9u; }
 
-/// What the device refuses of a piece of assembly when it is loaded.
-std::vector<std::string> refusedBy(const std::string &target, const std::string &assembly) {
-  std::vector<uint8_t> object =
-      compile(assembly, "s", "-target amdgcn-amd-amdhsa -c -mcpu=" + target);
-  llvm::StringRef contents(reinterpret_cast<const char *>(object.data()), object.size());
-  auto elf = llvm::cantFail(
-      llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(contents, "test")));
-  std::vector<std::string> result;
-  for (const llvm::object::SectionRef &section : elf->sections()) {
-    if (!section.isText() || section.getSize() == 0)
-      continue;
-    llvm::StringRef code = llvm::cantFail(section.getContents());
-    std::vector<uint8_t> text(code.begin(), code.end());
-    auto program = llvm::cantFail(Program::decode(text, 0x1000, target));
-    for (const auto &refusal : program->refusals(0x1000, 0x1000 + text.size()))
-      result.push_back(refusal.mnemonic);
-  }
-  return result;
-}
-
 // --- Minimum and maximum of gfx12 ---
 
 template <typename T> struct Format;
@@ -780,29 +760,6 @@ TEST(DeviceRdnaVector, CarryOfALongMultiplicationMayBeDropped) {
     uint64_t expected = a * b + c;
     EXPECT_EQ(test.vgpr(0, 1), static_cast<uint32_t>(expected)) << target;
     EXPECT_EQ(test.vgpr(1, 1), static_cast<uint32_t>(expected >> 32));
-  }
-}
-
-// --- Refusals ---
-
-TEST(DeviceRdnaRefusals, NameTheMnemonicWhenTheCodeIsLoaded) {
-  struct {
-    const char *target, *text, *mnemonic;
-  } const cases[] = {
-      {"gfx1100", "lds_param_load v1, attr0.x wait_vdst:0", "lds_param_load"},
-      {"gfx1100", "v_interp_p10_f32 v0, v1, v2, v3", "v_interp_p10_f32"},
-      {"gfx1100", "image_load v[0:3], v[4:5], s[0:7] dmask:0xf dim:SQ_RSRC_IMG_2D", "image_load"},
-      {"gfx1100", "exp mrt0 v0, v0, v0, v0", "exp"},
-      {"gfx1100", "ds_add_u32 v0, v1 gds", "ds_add_u32"},
-      {"gfx1201", "ds_param_load v1, attr0.x wait_va_vdst:0", "ds_param_load"},
-      {"gfx1201", "s_alloc_vgpr s0", "s_alloc_vgpr"},
-      {"gfx1201", "image_load v[0:3], [v4, v5], s[0:7] dmask:0xf dim:SQ_RSRC_IMG_2D", "image_load"},
-      {"gfx1201", "export mrt0 v0, v0, v0, v0", "export"},
-  };
-  for (const auto &c : cases) {
-    std::vector<std::string> refused = refusedBy(c.target, c.text);
-    ASSERT_EQ(refused.size(), 1u) << c.text;
-    EXPECT_EQ(refused[0].rfind(c.mnemonic, 0), 0u) << refused[0];
   }
 }
 

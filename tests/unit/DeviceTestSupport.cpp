@@ -172,4 +172,23 @@ void WaveUnderTest::run() {
       << name(wave->fault.kind).str() << " at lane " << wave->fault.lane;
 }
 
+std::vector<std::string> refusedBy(const std::string &target, const std::string &assembly) {
+  std::vector<uint8_t> object =
+      compile(assembly, "s", "-target amdgcn-amd-amdhsa -c -mcpu=" + target);
+  llvm::StringRef contents(reinterpret_cast<const char *>(object.data()), object.size());
+  auto elf = llvm::cantFail(
+      llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(contents, "test")));
+  std::vector<std::string> result;
+  for (const llvm::object::SectionRef &section : elf->sections()) {
+    if (!section.isText() || section.getSize() == 0)
+      continue;
+    llvm::StringRef code = llvm::cantFail(section.getContents());
+    std::vector<uint8_t> text(code.begin(), code.end());
+    auto program = llvm::cantFail(Program::decode(text, 0x1000, target));
+    for (const auto &refusal : program->refusals(0x1000, 0x1000 + text.size()))
+      result.push_back(refusal.mnemonic);
+  }
+  return result;
+}
+
 } // namespace wavetile::device::test

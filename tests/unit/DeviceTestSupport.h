@@ -97,6 +97,9 @@ private:
   std::vector<uint32_t> registers;
 };
 
+/// What the device refuses of a piece of assembly when it is loaded.
+std::vector<std::string> refusedBy(const std::string &target, const std::string &assembly);
+
 } // namespace wavetile::device::test
 
 #endif // WAVETILE_TESTS_UNIT_DEVICETESTSUPPORT_H

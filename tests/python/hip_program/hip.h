@@ -9,7 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#pragma once
+#ifndef WAVETILE_TESTS_PYTHON_HIP_PROGRAM_HIP_H
+#define WAVETILE_TESTS_PYTHON_HIP_PROGRAM_HIP_H
 
 #include <cstddef>
 #include <cstdint>
@@ -87,3 +88,5 @@ static __device__ inline void __syncthreads() {
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+
+#endif // WAVETILE_TESTS_PYTHON_HIP_PROGRAM_HIP_H
