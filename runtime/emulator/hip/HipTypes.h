@@ -287,7 +287,7 @@ struct hip_Memcpy2D {
   size_t Height;
 };
 
-struct HIP_MEMCPY3D {
+struct HIP_MEMCPY3D { // NOLINT(readability-identifier-naming): HIP's name.
   size_t srcXInBytes;
   size_t srcY;
   size_t srcZ;
@@ -477,7 +477,7 @@ struct hipLaunchConfig_t {
 };
 
 /// What hipDrvLaunchKernelEx takes.
-struct HIP_LAUNCH_CONFIG {
+struct HIP_LAUNCH_CONFIG { // NOLINT(readability-identifier-naming): HIP's name.
   unsigned gridDimX, gridDimY, gridDimZ;
   unsigned blockDimX, blockDimY, blockDimZ;
   unsigned sharedMemBytes;

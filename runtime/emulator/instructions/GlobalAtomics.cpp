@@ -57,11 +57,14 @@ const Record *compareAndSwap(Wave &wave, const Record *record) {
 constexpr auto atomicClass = InstructionClass::GlobalAtomic;
 
 /// One instruction in both spaces, in gfx9's and gfx11's names.
+// Template arguments cannot be in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define BOTH(GFX9, GFX11, FUNCTION, OP, TYPE)                                                      \
   memory("global_atomic_" GFX9 " global_atomic_" GFX11, Shape::Flat, atomicClass,                  \
          FUNCTION<GlobalSpace, atomics::OP, TYPE>),                                                \
       memory("flat_atomic_" GFX9 " flat_atomic_" GFX11, Shape::Flat, atomicClass,                  \
              FUNCTION<FlatSpace, atomics::OP, TYPE>)
+// NOLINTEND(bugprone-macro-parentheses)
 #define ATOMIC(GFX9, GFX11, OP, TYPE) BOTH(GFX9, GFX11, atomic, OP, TYPE)
 
 constexpr Instruction table[] = {

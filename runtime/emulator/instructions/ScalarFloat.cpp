@@ -43,6 +43,8 @@ struct HalfBits {
   }
 };
 /// gfx12: s_min_num and s_minimum, and their maxima.
+// Template arguments cannot be in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define SCALAR_2019(SUFFIX, TYPE, FUNCTION)                                                        \
   scalar<TYPE(TYPE, TYPE)>(                                                                        \
       "s_min" SUFFIX,                                                                              \
@@ -51,6 +53,7 @@ struct HalfBits {
                                [](const Mode &mode, TYPE::Value a, TYPE::Value b) {                \
                                  return FUNCTION<true>(a, b, mode);                                \
                                })
+// NOLINTEND(bugprone-macro-parentheses)
 #define HALF_ROUNDING(NAME, FUNCTION)                                                              \
   scalar<H16(H16)>(NAME, [](uint32_t x) {                                                          \
     float a = fromHalf(x);                                                                         \
@@ -74,7 +77,7 @@ constexpr Instruction table[] = {
     HALF_ROUNDING("s_floor_f16", __builtin_floorf),
     HALF_ROUNDING("s_ceil_f16", __builtin_ceilf),
     HALF_ROUNDING("s_trunc_f16", __builtin_truncf),
-    HALF_ROUNDING("s_rndne_f16", __builtin_rintf),
+    HALF_ROUNDING("s_rndne_f16", __builtin_roundevenf),
     scalar<F32(F32, F32, F32)>("s_fmac_f32", fused).with(rowflag::destinationIsSource),
     scalar<F32(F32, F32, F32)>("s_fmaak_f32", fused).with(rowflag::literalThird),
     scalar<F32(F32, F32, F32)>("s_fmamk_f32", fused).with(rowflag::literalSecond),

@@ -197,6 +197,8 @@ constexpr auto loads = InstructionClass::GlobalLoad;
 constexpr auto stores = InstructionClass::GlobalStore;
 
 /// Both kinds' names, gfx9's and gfx11's, of what handles `COMPONENTS`.
+// Template arguments cannot be in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define TYPED(WHAT, COMPONENTS, NUMBER)                                                            \
   memory("tbuffer_" #WHAT "_format_" COMPONENTS " buffer_" #WHAT "_format_" COMPONENTS,            \
          Shape::Buffer, WHAT##s, WHAT<NUMBER, Packing::Dwords>),                                   \
@@ -204,6 +206,7 @@ constexpr auto stores = InstructionClass::GlobalStore;
              " tbuffer_" #WHAT "_d16_format_" COMPONENTS " buffer_" #WHAT                          \
              "_d16_format_" COMPONENTS,                                                            \
              Shape::Buffer, WHAT##s, WHAT<NUMBER, Packing::Halves>)
+// NOLINTEND(bugprone-macro-parentheses)
 
 constexpr Instruction table[] = {
     TYPED(load, "x", 1),
