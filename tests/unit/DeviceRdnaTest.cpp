@@ -93,7 +93,7 @@ TEST_P(DeviceRdnaKernels, GiveWhatTheSourceSays) {
     word = random() % 100000;
   auto address = [](auto &vector) { return reinterpret_cast<uint64_t>(vector.data()); };
   std::array<uint32_t, 3> grid{3, 1, 1}, workgroup{96, 1, 1};
-  auto run = [&](const char *kernel, std::vector<uint64_t> arguments, uint32_t lds = 0) {
+  auto run = [&](const char *kernel, const std::vector<uint64_t> &arguments, uint32_t lds = 0) {
     LaunchResult result = object.run(kernel, arguments, grid, workgroup, lds);
     EXPECT_FALSE(result.fault) << kernel << ": " << name(result.fault->kind).str() << " "
                                << result.fault->instruction << " " << result.fault->detail;

@@ -13,7 +13,7 @@ namespace {
 using enum Kind;
 
 void add(Meanings &table, const std::string &condition, const std::string &suffix,
-         std::vector<Kind> sources, const std::function<bool(Lane &)> &holds) {
+         const std::vector<Kind> &sources, const std::function<bool(Lane &)> &holds) {
   for (bool writesExec : {false, true}) {
     VectorMeaning &meaning =
         table.vectors[(writesExec ? "v_cmpx_" : "v_cmp_") + condition + "_" + suffix];
