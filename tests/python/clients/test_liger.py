@@ -141,7 +141,7 @@ OPERATIONS = {
         ((32771, 5), (5,)),
         lambda x, w: ops.LigerRMSNormFunction.apply(x, w, 1e-6, 0.0, "gemma", False, False),
         norm,
-        {"_block_rms_norm_": 1, "_block_rms_norm_backward_kernel": 1},
+        {"_block_rms_norm_forward_kernel": 1, "_block_rms_norm_backward_kernel": 1},
     ),
     "fused_add_rms_norm": Operation(
         ((3, 517), (3, 517), (517,)),
