@@ -7,11 +7,11 @@
 
 #include "runtime/emulator/Decoder.h"
 
+#include "runtime/emulator/RowNames.h"
 #include "runtime/emulator/Wave.h"
 #include "runtime/emulator/checks/CheckRecord.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCDisassembler/MCDisassembler.h"
 #include "llvm/MC/MCInst.h"
 #include "llvm/MC/MCInstPrinter.h"
@@ -231,18 +231,13 @@ uint64_t addressOf(const DecodedProgram &program, const Record *record) {
 // --- Rows by name ---
 
 const Instruction *OperandDecoder::find(llvm::StringRef mnemonic) const {
-  static const llvm::StringMap<const Instruction *> *byName = [] {
-    auto *map = new llvm::StringMap<const Instruction *>;
+  static const RowsByName<const Instruction *> *byName = [] {
+    auto *rows = new RowsByName<const Instruction *>;
     const InstructionTables &tables = *instructionTables();
     for (size_t t = 0; t < tables.count; ++t)
-      for (size_t i = 0; i < tables.begin[t].count; ++i) {
-        const Instruction &row = tables.begin[t].begin[i];
-        llvm::SmallVector<llvm::StringRef, 8> names;
-        llvm::StringRef(row.names).split(names, ' ', -1, false);
-        for (llvm::StringRef name : names)
-          map->try_emplace(name, &row);
-      }
-    return map;
+      for (size_t i = 0; i < tables.begin[t].count; ++i)
+        rows->add(tables.begin[t].begin[i].names, &tables.begin[t].begin[i]);
+    return rows;
   }();
   const char *features[] = {isGfx12()  ? "@gfx12"
                             : isRdna() ? "@gfx11"
@@ -253,7 +248,7 @@ const Instruction *OperandDecoder::find(llvm::StringRef mnemonic) const {
                                                            : "@none",
                             ""};
   for (const char *feature : features)
-    if (const Instruction *row = byName->lookup((mnemonic + feature).str()))
+    if (const Instruction *row = byName->find((mnemonic + feature).str()))
       return row;
   return nullptr;
 }

@@ -7,7 +7,10 @@
 
 #include "runtime/emulator/Disassembler.h"
 
+#include "runtime/emulator/Decoder.h"
+
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/MC/MCAsmInfoELF.h"
 #include "llvm/MC/MCTargetOptions.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,6 +26,21 @@ void LLVMInitializeAMDGPUDisassembler();
 }
 
 namespace wavetile::device {
+
+/// More than the longest instruction and a literal after it.
+static constexpr unsigned decodedWords = 8;
+
+namespace {
+/// LLVM looks at as many bytes as the longest instruction has, and reads through a null pointer
+/// where a literal should follow these. With enough to look at it makes a longer instruction of it,
+/// which is then none.
+class AnyLengthAsmInfo final : public llvm::MCAsmInfoELF {
+public:
+  unsigned getMaxInstLength(const llvm::MCSubtargetInfo *) const override {
+    return 4 * decodedWords;
+  }
+};
+} // namespace
 
 llvm::Expected<std::unique_ptr<Disassembler>> Disassembler::create(llvm::StringRef processor,
                                                                    llvm::StringRef features) {
@@ -40,13 +58,16 @@ llvm::Expected<std::unique_ptr<Disassembler>> Disassembler::create(llvm::StringR
   auto result = std::make_unique<Disassembler>();
   llvm::MCTargetOptions options;
   result->registers.reset(llvmTarget->createMCRegInfo(triple));
-  result->assembly.reset(llvmTarget->createMCAsmInfo(*result->registers, triple, options));
+  std::unique_ptr<llvm::MCAsmInfo> assembly(
+      llvmTarget->createMCAsmInfo(*result->registers, triple, options));
+  result->assembly = std::make_unique<AnyLengthAsmInfo>();
   result->instructions.reset(llvmTarget->createMCInstrInfo());
   // LLVM makes a message or an abort of a name that it does not know.
   result->subtarget.reset(llvmTarget->createMCSubtargetInfo(triple, "", ""));
   if (!result->subtarget->isCPUStringValid(processor))
     return llvm::createStringError("LLVM does not know the processor " + processor);
   result->subtarget.reset(llvmTarget->createMCSubtargetInfo(triple, processor, features));
+  result->longestInstruction = assembly->getMaxInstLength(result->subtarget.get());
   result->context = std::make_unique<llvm::MCContext>(
       triple, result->assembly.get(), result->registers.get(), result->subtarget.get());
   result->disassembler.reset(
@@ -106,7 +127,7 @@ llvm::SmallVector<SourceField, 6> sourceFields(uint32_t word) {
 static int operandOf(const Disassembler &llvmSide, SourceField field, uint32_t *words,
                      llvm::MCInst &inst, uint64_t &size) {
   llvm::MCInst other;
-  llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words), 20);
+  llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words), 4 * decodedWords);
   field.set(words, inlineOne);
   if (llvmSide.disassembler->getInstruction(other, size, bytes, 0, llvm::nulls()) !=
       llvm::MCDisassembler::Success)
@@ -129,8 +150,8 @@ bool Disassembler::hasImpossibleLiteral(const uint32_t *words) const {
   for (const SourceField &field : sourceFields(words[0])) {
     if (field.of(words) != announcesLiteral)
       continue;
-    uint32_t copy[5];
-    std::copy_n(words, 5, copy);
+    uint32_t copy[decodedWords];
+    std::copy_n(words, decodedWords, copy);
     for (const SourceField &other : sourceFields(words[0]))
       if (other.of(words) == announcesLiteral)
         other.set(copy, inlineZero);
@@ -145,28 +166,23 @@ bool Disassembler::hasImpossibleLiteral(const uint32_t *words) const {
     if (static_cast<unsigned>(operand) >= description.getNumOperands())
       return true;
     unsigned type = description.operands()[static_cast<unsigned>(operand)].OperandType;
-    if (type < first || type > last || size + 4 > assembly->getMaxInstLength(subtarget.get()))
+    if (type < first || type > last)
       return true;
   }
   return false;
-}
-
-/// Bits \p high to \p low of a word.
-static constexpr uint32_t field(uint32_t word, unsigned high, unsigned low) {
-  return word >> low & ((2u << (high - low)) - 1);
 }
 
 /// LLVM's decoder crashes on v_mfma_*_f8f6f4, with scales before it or not, if a format is unknown
 /// or a source is no run of vector registers of its format's length.
 static bool hasImpossibleMatrixOperand(const uint32_t *words) {
   enum { LoadScale = 0x2c, Short = 0x2d, Tall = 0x2e };
-  auto operation = [](uint32_t word) { return word >> 23 == 0x1a7 ? field(word, 22, 16) : 0; };
+  auto operation = [](uint32_t word) { return word >> 23 == 0x1a7 ? bits(word, 22, 16) : 0; };
   const uint32_t *product = operation(words[0]) == LoadScale ? words + 2 : words;
   if (operation(product[0]) != Short && operation(product[0]) != Tall)
     return false;
   static constexpr uint32_t registersOfFormat[] = {8, 8, 6, 6, 4};
-  uint32_t formats[] = {field(product[0], 10, 8), field(product[1], 31, 29)};
-  uint32_t sources[] = {field(product[1], 8, 0), field(product[1], 17, 9)};
+  uint32_t formats[] = {bits(product[0], 10, 8), bits(product[1], 31, 29)};
+  uint32_t sources[] = {bits(product[1], 8, 0), bits(product[1], 17, 9)};
   for (unsigned i = 0; i < 2; ++i)
     if (formats[i] >= std::size(registersOfFormat) || sources[i] < 256 ||
         sources[i] + registersOfFormat[formats[i]] > 512)
@@ -179,17 +195,17 @@ static bool hasImpossibleSelection(llvm::StringRef opcode, const uint32_t *words
   if (!opcode.contains("_sdwa"))
     return false;
   constexpr uint32_t wholeDword = 6, preserveUnused = 2;
-  bool isComparison = field(words[0], 31, 25) == 0x3e;
+  bool isComparison = bits(words[0], 31, 25) == 0x3e;
   bool destination =
-      field(words[1], 10, 8) <= wholeDword && field(words[1], 12, 11) <= preserveUnused;
-  return !(isComparison || destination) || field(words[1], 18, 16) > wholeDword ||
-         field(words[1], 26, 24) > wholeDword;
+      bits(words[1], 10, 8) <= wholeDword && bits(words[1], 12, 11) <= preserveUnused;
+  return !(isComparison || destination) || bits(words[1], 18, 16) > wholeDword ||
+         bits(words[1], 26, 24) > wholeDword;
 }
 
 bool Disassembler::decode(llvm::ArrayRef<uint8_t> bytes, uint64_t address, llvm::MCInst &inst,
                           uint64_t &size) const {
   // Past the end LLVM sees zeros: an instruction that needs them is none.
-  uint32_t words[5] = {};
+  uint32_t words[decodedWords] = {};
   std::copy_n(bytes.begin(), std::min<size_t>(bytes.size(), sizeof(words)),
               reinterpret_cast<uint8_t *>(words));
   if (hasImpossibleMatrixOperand(words) || hasImpossibleLiteral(words))
@@ -197,7 +213,7 @@ bool Disassembler::decode(llvm::ArrayRef<uint8_t> bytes, uint64_t address, llvm:
   llvm::ArrayRef<uint8_t> padded(reinterpret_cast<const uint8_t *>(words), sizeof(words));
   return disassembler->getInstruction(inst, size, padded, address, llvm::nulls()) ==
              llvm::MCDisassembler::Success &&
-         size != 0 && size % 4 == 0 && size <= std::min<size_t>(bytes.size(), sizeof(words)) &&
+         size != 0 && size % 4 == 0 && size <= std::min<size_t>(bytes.size(), longestInstruction) &&
          !hasImpossibleSelection(instructions->getName(inst.getOpcode()), words);
 }
 

@@ -22,39 +22,23 @@ namespace wavetile::device::test {
 namespace {
 
 const char *const families[] = {"gfx950", "gfx1150", "gfx1201"};
-bool isGfx9(const std::string &target) { return findTarget(target)->encoding == Encoding::Gfx9; }
 
 /// A wave with 4096 bytes of memory; s[4:7] is a resource for it.
-class BufferTest : public WaveUnderTest {
+class BufferTest : public WaveWithMemory {
 public:
   BufferTest(const std::string &target, const std::string &assembly)
-      : WaveUnderTest(target, assembly), bytes(4096) {
-    Allocation allocation;
-    allocation.begin = address();
-    allocation.end = allocation.begin + bytes.size();
-    allocation.source = BoundsSource::Device;
-    memory.add(allocation, "bytes");
-    sgpr(4) = static_cast<uint32_t>(address());
-    sgpr(5) = static_cast<uint32_t>(address() >> 32);
+      : WaveWithMemory(target, assembly, 7) {
+    pointScalars(4);
     sgpr(6) = 4096;
     sgpr(7) = isGfx9(target) ? 0x27000 : 0x31027000;
-    std::mt19937 random(7);
-    for (uint8_t &byte : bytes)
-      byte = static_cast<uint8_t>(random());
   }
-  uint64_t address() const { return reinterpret_cast<uint64_t>(bytes.data()); }
-  uint32_t word(size_t offset) const {
-    uint32_t value;
-    std::copy_n(bytes.data() + offset, 4, reinterpret_cast<uint8_t *>(&value));
-    return value;
-  }
+  uint32_t word(size_t offset) const { return at<uint32_t>(offset); }
   /// Executes one instruction.
   void step() {
     wave->pc = wave->pc->execute(*wave, wave->pc);
     ASSERT_TRUE(wave->pc) << name(wave->fault.kind).str() << " " << wave->fault.detail;
   }
   std::string text() const { return decoded().disassemble(decoded().addressOf(wave->pc)); }
-  std::vector<uint8_t> bytes;
 
 private:
   const DecodedProgram &decoded() const { return *wave->workgroup->program; }

@@ -20,41 +20,32 @@
 namespace wavetile::device::test {
 namespace {
 
-constexpr unsigned rows = 32;
+constexpr unsigned words = 32 * 64; ///< In the vector registers.
 
-/// A wave without a program.
-struct BareWave {
-  explicit BareWave(uint32_t waveSize, uint64_t seed)
-      : wave(new (std::align_val_t(64)) Wave), registers(rows * 64 + 16) {
+/// A wave in some mode with random registers.
+struct RandomWave : BareWave {
+  explicit RandomWave(uint32_t waveSize, uint64_t seed)
+      : BareWave(waveSize, waveSize == 64, words / waveSize) {
     static constexpr uint32_t special[] = {0,          0x80000000, 0x3f800000, 0x7f800000,
                                            0xff800000, 0x7fc00001, 0x7f800001, 1,
                                            0x807fffff, 0x7f7fffff, 0x7c003c00, 0xfc007e01,
                                            0x00018001, 0xffffffff, 0x4f000000, 0xc2fc0000};
-    begin = reinterpret_cast<uint32_t *>((reinterpret_cast<uintptr_t>(registers.data()) + 63) &
-                                         ~uintptr_t(63));
     std::mt19937_64 random(seed);
-    for (unsigned i = 0; i < rows * 64; ++i) {
-      uint32_t &word = begin[i];
+    for (unsigned i = 0; i < words; ++i) {
+      uint32_t &word = registers()[i];
       word = static_cast<uint32_t>(random());
       if (random() % 3 == 0)
         word = special[random() % std::size(special)];
       else if (random() % 3 == 0)
         word = (word & 0x807fffff) | static_cast<uint32_t>(120 + random() % 20) << 23;
     }
-    wave->bases[0] = wave->bases[1] = begin;
-    wave->waveSize = waveSize;
-    wave->shift = waveSize == 64 ? 6 : 5;
-    wave->keptByHalfResult = waveSize == 64 ? 0 : 0xffff0000;
+    Wave &wave = **this;
+    wave.bases[1] = registers();
     // Every other wave in some mode of rounding, denormals, clamp and NaN.
-    wave->mode.set(random() % 2 ? Mode::usualBits : static_cast<uint32_t>(random()) & 0x8003ff);
-    wave->setLaneMask(scalar::Exec, random());
-    wave->setLaneMask(scalar::Vcc, random());
+    wave.mode.set(random() % 2 ? Mode::usualBits : static_cast<uint32_t>(random()) & 0x8003ff);
+    wave.setLaneMask(scalar::Exec, random());
+    wave.setLaneMask(scalar::Vcc, random());
   }
-  ~BareWave() { ::operator delete(wave, std::align_val_t(64)); }
-
-  Wave *wave;
-  std::vector<uint32_t> registers;
-  uint32_t *begin;
 };
 
 Record recordFor(const Instruction &row, std::mt19937_64 &random, bool modified) {
@@ -76,7 +67,7 @@ Record recordFor(const Instruction &row, std::mt19937_64 &random, bool modified)
 
 /// Which word differs first, and how.
 std::string firstDifference(const uint32_t *a, const uint32_t *b) {
-  for (unsigned i = 0; i < rows * 64; ++i)
+  for (unsigned i = 0; i < words; ++i)
     if (a[i] != b[i])
       return ": word " + std::to_string(i) + " is " + std::to_string(a[i]) + " and " +
              std::to_string(b[i]);
@@ -107,13 +98,14 @@ TEST(DeviceHostIsa, AllBuildsGiveTheSameBits) {
         bool modified = round % 2;
         Record record = recordFor(a, random, modified);
         uint32_t waveSize = round % 4 < 2 ? 64 : 32;
-        BareWave first(waveSize, round + 100 * i), second(waveSize, round + 100 * i);
-        (modified ? a.prepared : a.direct)(*first.wave, &record);
-        (modified ? b.prepared : b.direct)(*second.wave, &record);
-        EXPECT_TRUE(std::equal(first.begin, first.begin + rows * 64, second.begin))
-            << a.names << ", round " << round << firstDifference(first.begin, second.begin);
-        EXPECT_TRUE(std::equal(std::begin(first.wave->scalars), std::end(first.wave->scalars),
-                               second.wave->scalars))
+        RandomWave first(waveSize, round + 100 * i), second(waveSize, round + 100 * i);
+        (modified ? a.prepared : a.direct)(*first, &record);
+        (modified ? b.prepared : b.direct)(*second, &record);
+        EXPECT_TRUE(std::equal(first.registers(), first.registers() + words, second.registers()))
+            << a.names << ", round " << round
+            << firstDifference(first.registers(), second.registers());
+        EXPECT_TRUE(
+            std::equal(std::begin(first->scalars), std::end(first->scalars), second->scalars))
             << a.names << ", round " << round;
         // Whatever it set for its own mode.
         EXPECT_EQ(std::fegetround(), FE_TONEAREST) << a.names << ", round " << round;

@@ -20,8 +20,6 @@
 namespace wavetile::device::test {
 namespace {
 
-bool isGfx9(const std::string &target) { return findTarget(target)->encoding == Encoding::Gfx9; }
-
 template <typename T> T wordAt(const std::vector<uint8_t> &memory, size_t offset) {
   T value;
   std::copy_n(memory.data() + offset, sizeof(T), reinterpret_cast<uint8_t *>(&value));

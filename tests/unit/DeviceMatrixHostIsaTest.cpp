@@ -26,28 +26,24 @@ constexpr uint32_t rowsOfTest = 240;
 /// The registers after one instruction on random ones.
 std::vector<uint32_t> registersAfter(const Instruction &row, const Record &record,
                                      uint32_t waveSize, MatrixRounding rounding, unsigned seed) {
-  std::vector<uint32_t> memory(rowsOfTest * 64 + 16);
-  auto *begin = reinterpret_cast<uint32_t *>((reinterpret_cast<uintptr_t>(memory.data()) + 63) &
-                                             ~uintptr_t(63));
+  constexpr uint32_t words = rowsOfTest * 64;
+  BareWave wave(waveSize, false, words / waveSize);
+  uint32_t *begin = wave.registers();
   std::mt19937 random(seed);
   bool isSpecial = seed % 4 == 3;
-  for (uint32_t i = 0; i < rowsOfTest * 64; ++i) {
+  for (uint32_t i = 0; i < words; ++i) {
     // Near 1 as f32, f16, bf16 and bytes alike, so that sums round; sometimes anything.
     begin[i] = (static_cast<uint32_t>(random()) & 0x87878787) | 0x38383838;
     if (isSpecial && random() % 64 == 0)
       begin[i] = static_cast<uint32_t>(random()) | (random() % 2 ? 0x7f807c7c : 0);
   }
-  auto *wave = new (std::align_val_t(64)) Wave;
-  wave->bases[0] = wave->bases[1] = begin;
-  wave->waveSize = waveSize;
-  wave->shift = waveSize == 64 ? 6 : 5;
+  wave->bases[1] = begin;
   wave->setLaneMask(scalar::Exec, random());
   Workgroup workgroup;
   workgroup.matrixRounding = rounding;
   wave->workgroup = &workgroup;
   row.direct(*wave, &record);
-  ::operator delete(wave, std::align_val_t(64));
-  return {begin, begin + rowsOfTest * 64};
+  return {begin, begin + words};
 }
 
 Record recordFor(const Instruction &row, std::mt19937 &random) {

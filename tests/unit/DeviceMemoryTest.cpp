@@ -20,32 +20,16 @@ namespace wavetile::device::test {
 namespace {
 
 const char *const families[] = {"gfx950", "gfx1150", "gfx1201"};
-bool isGfx9(const std::string &target) { return findTarget(target)->encoding == Encoding::Gfx9; }
 std::string pick(const std::string &target, const char *gfx9, const char *gfx11) {
   return isGfx9(target) ? gfx9 : gfx11;
 }
 
 /// A wave with 4096 random bytes of memory, whose address is in s[2:3].
-class GlobalTest : public WaveUnderTest {
+class GlobalTest : public WaveWithMemory {
 public:
   GlobalTest(const std::string &target, const std::string &assembly)
-      : WaveUnderTest(target, assembly), bytes(4096) {
-    Allocation allocation;
-    allocation.begin = address();
-    allocation.end = allocation.begin + bytes.size();
-    allocation.source = BoundsSource::Device;
-    memory.add(allocation, "bytes");
-    sgpr(2) = static_cast<uint32_t>(address());
-    sgpr(3) = static_cast<uint32_t>(address() >> 32);
-    std::mt19937 random(11);
-    for (uint8_t &byte : bytes)
-      byte = static_cast<uint8_t>(random());
-  }
-  uint64_t address() const { return reinterpret_cast<uint64_t>(bytes.data()); }
-  template <typename T> T at(size_t offset) const {
-    T value;
-    std::copy_n(bytes.data() + offset, sizeof(T), reinterpret_cast<uint8_t *>(&value));
-    return value;
+      : WaveWithMemory(target, assembly, 11) {
+    pointScalars(2);
   }
   template <typename T> void set(size_t offset, T value) {
     std::copy_n(reinterpret_cast<const uint8_t *>(&value), sizeof(T), bytes.data() + offset);
@@ -60,7 +44,6 @@ public:
     EXPECT_EQ(wave->status, WaveStatus::Faulted);
     return wave->fault;
   }
-  std::vector<uint8_t> bytes;
 };
 
 // --- Scratch ---

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 namespace wavetile::device::test {
 
@@ -118,6 +119,15 @@ assemble(const std::string &target, const std::vector<std::string> &programs, ui
   return codes;
 }
 
+BareWave::BareWave(uint32_t waveSize, bool clearsHighHalf, uint32_t rows)
+    : wave(std::make_unique<Wave>()), storage(allocateAligned<uint32_t>(size_t(rows) * waveSize)) {
+  std::fill_n(storage.get(), size_t(rows) * waveSize, 0u);
+  wave->bases[0] = storage.get();
+  wave->shift = waveSize == 64 ? 6 : 5;
+  wave->waveSize = waveSize;
+  wave->keptByHalfResult = clearsHighHalf ? 0 : 0xffff0000;
+}
+
 WaveUnderTest::WaveUnderTest(const std::string &target, const std::string &assembly,
                              uint32_t waveSize)
     : WaveUnderTest(target, assemble(target, {assembly}, waveSize)[0], waveSize) {}
@@ -131,15 +141,9 @@ WaveUnderTest::WaveUnderTest(const std::string &target, std::vector<uint8_t> cod
     ADD_FAILURE() << target << " refuses " << refusal.mnemonic;
   const auto &decoded = static_cast<const DecodedProgram &>(*program);
   const TargetDescription &row = program->target();
-  waveSize = program->waveSize();
-  registers.assign(size_t(vectorRows) * waveSize + 16, 0);
-  wave = new (std::align_val_t(64)) Wave;
-  wave->bases[0] = reinterpret_cast<uint32_t *>(
-      (reinterpret_cast<uintptr_t>(registers.data()) + 63) & ~uintptr_t(63));
+  bare = std::make_unique<BareWave>(program->waveSize(), row.clearsHighHalf);
+  wave = &**bare;
   wave->bases[1] = decoded.constantRows();
-  wave->shift = waveSize == 64 ? 6 : 5;
-  wave->waveSize = waveSize;
-  wave->keptByHalfResult = row.clearsHighHalf ? 0 : 0xffff0000;
   workgroup.waves = wave;
   workgroup.waveCount = workgroup.barrier.members = 1;
   workgroup.lds = lds.data();
@@ -156,8 +160,6 @@ WaveUnderTest::WaveUnderTest(const std::string &target, std::vector<uint8_t> cod
   wave->pc = decoded.recordAt(address);
 }
 
-WaveUnderTest::~WaveUnderTest() { ::operator delete(wave, std::align_val_t(64)); }
-
 void WaveUnderTest::restart() {
   wave->status = WaveStatus::Ready;
   wave->pc = static_cast<const DecodedProgram &>(*program).recordAt(
@@ -171,6 +173,26 @@ void WaveUnderTest::run() {
   EXPECT_EQ(wave->status, WaveStatus::Ended)
       << name(wave->fault.kind).str() << " at lane " << wave->fault.lane;
 }
+
+WaveWithMemory::WaveWithMemory(const std::string &target, const std::string &assembly,
+                               uint32_t seed)
+    : WaveUnderTest(target, assembly), bytes(4096) {
+  Allocation allocation;
+  allocation.begin = address();
+  allocation.end = allocation.begin + bytes.size();
+  allocation.source = BoundsSource::Device;
+  memory.add(allocation, "bytes");
+  std::mt19937 random(seed);
+  for (uint8_t &byte : bytes)
+    byte = static_cast<uint8_t>(random());
+}
+
+void WaveWithMemory::pointScalars(unsigned scalar) {
+  sgpr(scalar) = static_cast<uint32_t>(address());
+  sgpr(scalar + 1) = static_cast<uint32_t>(address() >> 32);
+}
+
+bool isGfx9(const std::string &target) { return findTarget(target)->encoding == Encoding::Gfx9; }
 
 std::vector<std::string> refusedBy(const std::string &target, const std::string &assembly) {
   std::vector<uint8_t> object =

@@ -12,6 +12,7 @@
 #ifndef WAVETILE_TESTS_UNIT_DEVICETESTSUPPORT_H
 #define WAVETILE_TESTS_UNIT_DEVICETESTSUPPORT_H
 
+#include "runtime/emulator/AlignedArray.h"
 #include "runtime/emulator/CodeObject.h"
 #include "runtime/emulator/Decoder.h"
 #include "runtime/emulator/GlobalMemory.h"
@@ -21,6 +22,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -61,6 +63,20 @@ public:
   std::unique_ptr<Program> program;
 };
 
+/// A wave without a program, and its vector registers, all 0.
+class BareWave {
+public:
+  BareWave(uint32_t waveSize, bool clearsHighHalf, uint32_t rows = vectorRows);
+
+  uint32_t *registers() const { return storage.get(); }
+  Wave *operator->() const { return wave.get(); }
+  Wave &operator*() const { return *wave; }
+
+private:
+  std::unique_ptr<Wave> wave;
+  AlignedArray<uint32_t> storage;
+};
+
 /// One wave with registers that a test fills and reads, for single instructions.
 class WaveUnderTest {
 public:
@@ -69,7 +85,6 @@ public:
   WaveUnderTest(const std::string &target, const std::string &assembly, uint32_t waveSize = 0);
   /// \p code is what `assemble` made.
   WaveUnderTest(const std::string &target, std::vector<uint8_t> code, uint32_t waveSize = 0);
-  ~WaveUnderTest();
 
   uint32_t &vgpr(unsigned index, unsigned lane) { return wave->vectorRow(index)[lane]; }
   uint32_t &agpr(unsigned index, unsigned lane) {
@@ -94,8 +109,27 @@ private:
   GlobalMemory global;
   Workgroup workgroup;
   uint64_t bytes[2] = {};
-  std::vector<uint32_t> registers;
+  std::unique_ptr<BareWave> bare;
 };
+
+/// A wave with 4096 random bytes of memory of the device's own.
+class WaveWithMemory : public WaveUnderTest {
+public:
+  WaveWithMemory(const std::string &target, const std::string &assembly, uint32_t seed);
+
+  uint64_t address() const { return reinterpret_cast<uint64_t>(bytes.data()); }
+  template <typename T> T at(size_t offset) const {
+    T value;
+    std::copy_n(bytes.data() + offset, sizeof(T), reinterpret_cast<uint8_t *>(&value));
+    return value;
+  }
+  /// Puts the memory's address into a pair of scalar registers.
+  void pointScalars(unsigned scalar);
+  std::vector<uint8_t> bytes;
+};
+
+/// Whether the target's instructions have gfx9's names.
+bool isGfx9(const std::string &target);
 
 /// What the device refuses of a piece of assembly when it is loaded.
 std::vector<std::string> refusedBy(const std::string &target, const std::string &assembly);

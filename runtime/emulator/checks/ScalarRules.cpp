@@ -14,8 +14,7 @@
 
 #include "runtime/emulator/checks/ScalarRules.h"
 
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringMap.h"
+#include "runtime/emulator/RowNames.h"
 
 #include <utility>
 
@@ -289,24 +288,16 @@ constexpr NamedRule execTable[] = {
 } // namespace
 
 ScalarRule scalarRule(const Instruction &row) {
-  static const llvm::StringMap<ScalarRule> *byName = [] {
-    auto *map = new llvm::StringMap<ScalarRule>;
-    auto add = [&](const NamedRule &entry) {
-      llvm::SmallVector<llvm::StringRef, 8> names;
-      llvm::StringRef(entry.names).split(names, ' ', -1, false);
-      for (llvm::StringRef name : names)
-        map->try_emplace(name, entry.rule);
-    };
+  static const RowsByName<ScalarRule> *byName = [] {
+    auto *rows = new RowsByName<ScalarRule>;
     for (const NamedRule &entry : table)
-      add(entry);
+      rows->add(entry.names, entry.rule);
     for (const NamedRule &entry : execTable)
-      add(entry);
-    return map;
+      rows->add(entry.names, entry.rule);
+    return rows;
   }();
-  llvm::SmallVector<llvm::StringRef, 8> names;
-  llvm::StringRef(row.names).split(names, ' ', -1, false);
-  for (llvm::StringRef name : names)
-    if (ScalarRule found = byName->lookup(name.split('@').first))
+  for (llvm::StringRef name : splitNames(row.names))
+    if (ScalarRule found = byName->find(name.split('@').first))
       return found;
   return nullptr;
 }

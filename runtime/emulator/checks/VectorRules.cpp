@@ -13,10 +13,8 @@
 
 #include "runtime/emulator/checks/VectorRules.h"
 
+#include "runtime/emulator/RowNames.h"
 #include "runtime/emulator/checks/PartialBits.h"
-
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringMap.h"
 
 #include <algorithm>
 #include <utility>
@@ -493,23 +491,17 @@ uint64_t strictRule(const Signature &signature, const RuleOperands &operands) {
 }
 
 VectorRule vectorRule(const Instruction &row) {
-  static const llvm::StringMap<VectorRule> *byName = [] {
-    auto *map = new llvm::StringMap<VectorRule>;
-    for (const NamedRule &entry : table) {
-      llvm::SmallVector<llvm::StringRef, 8> names;
-      llvm::StringRef(entry.names).split(names, ' ', -1, false);
-      for (llvm::StringRef name : names)
-        map->try_emplace(name, entry.rule);
-    }
-    return map;
+  static const RowsByName<VectorRule> *byName = [] {
+    auto *rows = new RowsByName<VectorRule>;
+    for (const NamedRule &entry : table)
+      rows->add(entry.names, entry.rule);
+    return rows;
   }();
-  llvm::SmallVector<llvm::StringRef, 8> names;
-  llvm::StringRef(row.names).split(names, ' ', -1, false);
-  for (llvm::StringRef name : names) {
+  for (llvm::StringRef name : splitNames(row.names)) {
     auto [mnemonic, feature] = name.split('@');
     // Saturation is another operation.
     if (feature != "clamp")
-      if (VectorRule found = byName->lookup(mnemonic))
+      if (VectorRule found = byName->find(mnemonic))
         return found;
   }
   return nullptr;

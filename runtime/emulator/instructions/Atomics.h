@@ -209,4 +209,34 @@ WAVETILE_INLINE T compareAndSwap(T *target, T value, T comparison) {
 } // namespace WAVETILE_HOST_ISA
 } // namespace wavetile::device
 
+/// What global, flat and buffer instructions have alike: the name on gfx9, the name on gfx11, the
+/// operation, the word.
+#define WAVETILE_MEMORY_ATOMICS(ROW)                                                               \
+  ROW("add", "add_u32", Add, uint32_t), ROW("sub", "sub_u32", Subtract, uint32_t),                 \
+      ROW("cond_sub", "cond_sub_u32", SubtractIfEnough, uint32_t),                                 \
+      ROW("smin", "min_i32", MinimumSigned, uint32_t),                                             \
+      ROW("umin", "min_u32", MinimumUnsigned, uint32_t),                                           \
+      ROW("smax", "max_i32", MaximumSigned, uint32_t),                                             \
+      ROW("umax", "max_u32", MaximumUnsigned, uint32_t), ROW("and", "and_b32", And, uint32_t),     \
+      ROW("or", "or_b32", Or, uint32_t), ROW("xor", "xor_b32", Xor, uint32_t),                     \
+      ROW("inc", "inc_u32", Increment, uint32_t), ROW("dec", "dec_u32", Decrement, uint32_t),      \
+      ROW("swap", "swap_b32", Exchange, uint32_t), ROW("add_x2", "add_u64", Add, uint64_t),        \
+      ROW("sub_x2", "sub_u64", Subtract, uint64_t),                                                \
+      ROW("smin_x2", "min_i64", MinimumSigned, uint64_t),                                          \
+      ROW("umin_x2", "min_u64", MinimumUnsigned, uint64_t),                                        \
+      ROW("smax_x2", "max_i64", MaximumSigned, uint64_t),                                          \
+      ROW("umax_x2", "max_u64", MaximumUnsigned, uint64_t),                                        \
+      ROW("and_x2", "and_b64", And, uint64_t), ROW("or_x2", "or_b64", Or, uint64_t),               \
+      ROW("xor_x2", "xor_b64", Xor, uint64_t), ROW("inc_x2", "inc_u64", Increment, uint64_t),      \
+      ROW("dec_x2", "dec_u64", Decrement, uint64_t),                                               \
+      ROW("swap_x2", "swap_b64", Exchange, uint64_t),                                              \
+      ROW("add_f32", "add_f32", AddFloat, uint32_t),                                               \
+      ROW("min_f32", "min_num_f32", MinimumFloat, uint32_t),                                       \
+      ROW("max_f32", "max_num_f32", MaximumFloat, uint32_t),                                       \
+      ROW("add_f64", "add_f64", AddFloat, uint64_t),                                               \
+      ROW("min_f64", "min_f64", MinimumFloat, uint64_t),                                           \
+      ROW("max_f64", "max_f64", MaximumFloat, uint64_t),                                           \
+      ROW("pk_add_f16", "pk_add_f16", AddPackedHalf, uint32_t),                                    \
+      ROW("pk_add_bf16", "pk_add_bf16", AddPackedBFloat16, uint32_t)
+
 #endif // WAVETILE_RUNTIME_EMULATOR_INSTRUCTIONS_ATOMICS_H

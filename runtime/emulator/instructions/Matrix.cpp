@@ -19,10 +19,6 @@ namespace {
 
 using namespace matrixformat;
 using namespace matrixblocks;
-using Bf8O = Float8<Bf8Ocp>;
-using Fp8O = Float8<Fp8Ocp>;
-using Bf8F = Float8<Bf8Fnuz>;
-using Fp8F = Float8<Fp8Fnuz>;
 
 // --- Lanes read in the place of others ---
 

@@ -93,6 +93,10 @@ template <unsigned bits_, unsigned mantissaBits, int bias> struct SmallFloat {
     return finiteValue<bits, mantissaBits, bias>(raw);
   }
 };
+using Bf8O = Float8<Bf8Ocp>;
+using Fp8O = Float8<Fp8Ocp>;
+using Bf8F = Float8<Bf8Fnuz>;
+using Fp8F = Float8<Fp8Fnuz>;
 using Fp6 = SmallFloat<6, 3, 1>;
 using Bf6 = SmallFloat<6, 2, 3>;
 using Fp4 = SmallFloat<4, 1, 1>;

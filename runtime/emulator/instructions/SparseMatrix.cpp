@@ -20,10 +20,6 @@ namespace {
 
 using namespace matrixformat;
 using namespace matrixblocks;
-using Bf8O = Float8<Bf8Ocp>;
-using Fp8O = Float8<Fp8Ocp>;
-using Bf8F = Float8<Bf8Fnuz>;
-using Fp8F = Float8<Fp8Fnuz>;
 
 /// The k of each stored value: place[j][m], as A lies in `Input<M, K / 2, ...>`.
 template <unsigned M, unsigned K> struct Places {

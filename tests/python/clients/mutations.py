@@ -58,6 +58,12 @@ def compiled(
     return made.asm["hsaco"], grid, made.metadata.shared, arguments
 
 
+def each_of(mutations: dict[str, dict[str, Mutation]]) -> pytest.MarkDecorator:
+    """Runs a test with `target` and `name` of every mutation of a table by target and name."""
+    cases = [(target, name) for target, named in mutations.items() for name in named]
+    return pytest.mark.parametrize(("target", "name"), cases)
+
+
 def check(
     mutation: Mutation, device: software.SoftwareDriver, target: str, generator: torch.Generator
 ) -> None:

@@ -2,11 +2,10 @@
 
 """Code objects that Triton made, with one instruction patched so that an access goes astray."""
 
-import pytest
 import torch
 from wavetile.device import triton as software
 
-from tests.python.clients.mutations import Mutation, check
+from tests.python.clients.mutations import Mutation, check, each_of
 
 # Element 1009 of 256 for each workgroup is the first one beyond vector_add's tensors. A wave of
 # gfx1150 has two neighbouring elements a lane, and loads and stores the even ones first.
@@ -127,9 +126,7 @@ MUTATIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("target", "name"), [(target, name) for target in MUTATIONS for name in MUTATIONS[target]]
-)
+@each_of(MUTATIONS)
 def test_patched_bounds(
     device: software.SoftwareDriver, target: str, generator: torch.Generator, name: str
 ) -> None:

@@ -2,11 +2,10 @@
 
 """Code objects that Triton made, with one instruction that reads what nothing has written."""
 
-import pytest
 import torch
 from wavetile.device import triton as software
 
-from tests.python.clients.mutations import Mutation, check
+from tests.python.clients.mutations import Mutation, check, each_of
 
 UNDEFINED = "use of an undefined value"
 MUTATIONS = {
@@ -127,9 +126,7 @@ MUTATIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("target", "name"), [(target, name) for target in MUTATIONS for name in MUTATIONS[target]]
-)
+@each_of(MUTATIONS)
 def test_patched_undefined(
     device: software.SoftwareDriver, target: str, generator: torch.Generator, name: str
 ) -> None:

@@ -2,11 +2,10 @@
 
 """Code objects that Triton made, with one wait weakened."""
 
-import pytest
 import torch
 from wavetile.device import triton as software
 
-from tests.python.clients.mutations import Mutation, check
+from tests.python.clients.mutations import Mutation, check, each_of
 
 EARLY = "use of a value before the wait for its load"
 OVERWRITTEN = "write to a register that a load has yet to write"
@@ -129,9 +128,7 @@ MUTATIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("target", "name"), [(target, name) for target in MUTATIONS for name in MUTATIONS[target]]
-)
+@each_of(MUTATIONS)
 def test_patched_waits(
     device: software.SoftwareDriver, target: str, generator: torch.Generator, name: str
 ) -> None:

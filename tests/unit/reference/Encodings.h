@@ -13,7 +13,10 @@
 #ifndef WAVETILE_TESTS_UNIT_REFERENCE_ENCODINGS_H
 #define WAVETILE_TESTS_UNIT_REFERENCE_ENCODINGS_H
 
+#include "runtime/emulator/Disassembler.h"
+
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/MC/MCCodeEmitter.h"
 
 #include <cstdint>
 #include <memory>
@@ -25,15 +28,14 @@ class Encodings {
 public:
   /// \p features is LLVM's list, such as "+wavefrontsize64".
   explicit Encodings(const std::string &processor, const std::string &features = "");
-  ~Encodings();
 
   /// The size in bytes of the instruction that \p words begin with, or 0: none, or none that an
   /// assembler would write so.
   unsigned sizeOf(llvm::ArrayRef<uint32_t> words) const;
 
 private:
-  struct Tools;
-  std::unique_ptr<Tools> tools;
+  std::unique_ptr<device::Disassembler> disassembler;
+  std::unique_ptr<llvm::MCCodeEmitter> emitter;
 };
 
 } // namespace wavetile::reference

@@ -374,7 +374,7 @@ static Outcome runVector(const Wave &wave, const Statement &s, const VectorMeani
   if (s.operands.size() - next != explicitSources)
     return Outcome::Unreadable;
 
-  uint64_t mask = 0, maskLanes = 0;
+  uint64_t mask = 0;
   for (unsigned lane = 0; lane < wave.size; ++lane) {
     if (!(wave.exec() >> lane & 1))
       continue;
@@ -410,7 +410,6 @@ static Outcome runVector(const Wave &wave, const Statement &s, const VectorMeani
     uint64_t result = 0;
     auto format = formatOf(meaning.result);
     bool clamp = s.has("clamp") && format && !meaning.isInteger;
-    auto modified = [&](uint64_t bits) { return withOutputModifier(wave, s, *format, bits); };
     if (meaning.halves) {
       std::array<uint64_t, 4> both = state.source;
       bool wide = meaning.result == Kind::PackedF32;
@@ -424,11 +423,10 @@ static Outcome runVector(const Wave &wave, const Statement &s, const VectorMeani
     } else {
       result = meaning.compute(state);
       if (format && !isPackedHalves(meaning.result) && !meaning.isInteger)
-        result = modified(result);
+        result = withOutputModifier(wave, s, *format, result);
       if (clamp && !isPackedHalves(meaning.result))
         result = clamped(wave, *format, result);
     }
-    maskLanes |= uint64_t(1) << lane;
     mask |= uint64_t(state.mask) << lane;
     if (!destination)
       continue;
@@ -461,7 +459,6 @@ static Outcome runVector(const Wave &wave, const Statement &s, const VectorMeani
           {toVector, (destination->index + 1) & 255, lane, static_cast<uint32_t>(result >> 32)});
   }
   if (meaning.writesMask) {
-    (void)maskLanes;
     if (maskDestination)
       masks[*maskDestination] = mask;
     if (meaning.writesExec)
@@ -514,8 +511,8 @@ const Meanings &meanings(bool isGfx9, bool fnuz) {
   Meanings &table = tables[{isGfx9, fnuz}];
   if (table.vectors.empty()) {
     addIntegers(table);
-    addPacked(table);
     addFloats(table);
+    addPacked(table); // From the meanings of one value so far.
     addConversions(table, isGfx9, fnuz);
     addComparisons(table);
     addScalars(table);

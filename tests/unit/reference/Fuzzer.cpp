@@ -13,7 +13,6 @@
 #include "llvm/Support/Error.h"
 
 #include <cstring>
-#include <new>
 #include <sstream>
 
 namespace wavetile::reference {
@@ -27,25 +26,17 @@ static constexpr uint32_t noOperation = 0xbf800000;
 Fuzzer::Fuzzer(const std::string &name, unsigned waveSize, uint64_t seed)
     : target(*findTarget(name)),
       encodings(name, waveSize == 64 ? "+wavefrontsize64" : "+wavefrontsize32"), random(seed),
-      memory(new GlobalMemory(map, 0, 0)) {
+      memory(map, 0, 0), wave(waveSize, target.clearsHighHalf) {
   before.size = waveSize;
   before.isGfx9 = target.clearsHighHalf;
   before.ieee = target.encoding != Encoding::Gfx12; // It has no such mode: a number always wins.
   before.fnuz = target.float8 == Float8::Fnuz;
-  registers.assign(size_t(vectorRows) * waveSize + 16, 0);
-  wave = new (std::align_val_t(64)) device::Wave;
-  wave->bases[0] = reinterpret_cast<uint32_t *>(
-      (reinterpret_cast<uintptr_t>(registers.data()) + 63) & ~uintptr_t(63));
-  wave->shift = waveSize == 64 ? 6 : 5;
-  wave->waveSize = waveSize;
   wave->mode.ieee = before.ieee;
-  wave->keptByHalfResult = target.clearsHighHalf ? 0 : 0xffff0000;
-  workgroup.memory = memory.get();
+  workgroup.memory = &memory;
   workgroup.bytesLoaded = &bytes[0];
   workgroup.bytesStored = &bytes[1];
   wave->workgroup = &workgroup;
 }
-Fuzzer::~Fuzzer() { ::operator delete(wave, std::align_val_t(64)); }
 
 /// Random bits, and values at which formats have edges.
 uint32_t Fuzzer::randomValue() {
@@ -263,8 +254,6 @@ void Fuzzer::compare(const DecodedProgram &program, uint64_t address, uint64_t n
   const Record *record = program.recordAt(address), *end = program.recordAt(next);
   while (record && record != end)
     record = record->execute(*wave, record);
-  if (mutate)
-    mutate(*wave, line);
 
   Tally &tally = results[name];
   ++tally.compared;

@@ -16,13 +16,10 @@
 #include "reference/Encodings.h"
 #include "reference/Reference.h"
 
-#include "runtime/emulator/Decoder.h"
-#include "runtime/emulator/GlobalMemory.h"
-#include "runtime/emulator/Wave.h"
+#include "DeviceTestSupport.h"
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -40,7 +37,6 @@ struct Tally {
 class Fuzzer {
 public:
   Fuzzer(const std::string &target, unsigned waveSize, uint64_t seed);
-  ~Fuzzer();
 
   /// Makes, decodes and compares \p count random instructions, less what is none.
   void run(unsigned count);
@@ -49,10 +45,6 @@ public:
   const std::map<std::string, Tally> &tallies() const { return results; }
   /// Mnemonics that the device executes and the reference does not know.
   const std::map<std::string, uint64_t> &unknown() const { return unknownMnemonics; }
-
-  /// Changes the device's registers after each instruction: planted faults for the fuzzer's own
-  /// test. Null: none.
-  std::function<void(device::Wave &, const std::string &line)> mutate;
 
 private:
   std::vector<uint32_t> randomEncoding();
@@ -66,11 +58,10 @@ private:
   std::mt19937_64 random;
   Wave before;
   device::MemoryMap map;
-  std::unique_ptr<device::GlobalMemory> memory;
+  device::GlobalMemory memory;
   device::Workgroup workgroup;
   uint64_t bytes[2] = {};
-  std::vector<uint32_t> registers;
-  device::Wave *wave = nullptr;
+  device::test::BareWave wave;
   std::map<std::string, Tally> results;
   std::map<std::string, uint64_t> unknownMnemonics;
 };

@@ -339,8 +339,7 @@ void addShifts(Table &t) {
   t.bits("v_ashrrev_i32", B32, {B32, B32}, [](Lane &l) -> uint64_t {
     return word(static_cast<uint64_t>(i32.read(l.source[1]) >> l.source[0] % 32));
   });
-  for (const char *name : {"v_lshlrev_b64", "v_lshlrev_b64_pseudo"})
-    t.bits(name, B64, {B32, B64}, [](Lane &l) { return l.source[1] << l.source[0] % 64; });
+  t.bits("v_lshlrev_b64", B64, {B32, B64}, [](Lane &l) { return l.source[1] << l.source[0] % 64; });
   t.bits("v_lshrrev_b64", B64, {B32, B64}, [](Lane &l) { return l.source[1] >> l.source[0] % 64; });
   t.bits("v_ashrrev_i64", I64, {B32, I64}, [](Lane &l) {
     return static_cast<uint64_t>(static_cast<S64>(l.source[1]) >> l.source[0] % 64);

@@ -52,8 +52,6 @@ void addIntegerDot(Meanings &table, const char *name, unsigned width, bool isSig
 } // namespace
 
 void addPacked(Meanings &table) {
-  // These need the meanings of the instructions on one value, so floats and integers come first.
-  addFloats(table);
   for (const char *stem :
        {"add_u16", "sub_u16", "add_i16", "sub_i16", "mul_lo_u16", "min_u16", "max_u16", "min_i16",
         "max_i16", "lshlrev_b16", "lshrrev_b16", "ashrrev_i16", "mad_u16", "mad_i16"})
