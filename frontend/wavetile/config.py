@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from wavetile import _C
 from wavetile.errors import ConfigError
@@ -59,6 +60,13 @@ class Config(Mapping[str, "int | str"]):
         return f"Config({self._entries!r})"
 
 
+def _interpret_by_default() -> bool:
+    value = os.environ.get("WAVETILE_INTERPRET", "0")
+    if value not in ("", "0", "1"):
+        raise ConfigError(f"WAVETILE_INTERPRET is {value!r}", remedy="set it to 0 or 1")
+    return value == "1"
+
+
 @dataclass(frozen=True)
 class Settings:
     """What the user of a kernel wants; never tuned.
@@ -69,10 +77,13 @@ class Settings:
         fast_math: allow contraction, reassociation inside reductions, a reciprocal for division
             by a row's value, and approximate exp2, log and rsqrt. Infinities and NaN behave as
             in torch either way.
+        interpret: run the kernel as Python, with torch computing device code eagerly; by default
+            if the environment variable WAVETILE_INTERPRET is 1 when the kernel is decorated
     """
 
     target: str | None = None
     fast_math: bool = True
+    interpret: bool = field(default_factory=_interpret_by_default)
 
     @classmethod
     def names(cls) -> list[str]:

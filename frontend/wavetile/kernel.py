@@ -6,9 +6,10 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
-from wavetile import _C, errors
+from wavetile import _C, eager, errors
 from wavetile.bound import BoundKernel, BoundRegion
 from wavetile.compiler import RegionCompiler
 from wavetile.config import Config, Settings
@@ -91,6 +92,8 @@ class Kernel:
         Raises:
             WavetileError: the kernel has mistakes, cannot be compiled, or fails on the device
         """
+        if self.settings.interpret:
+            return eager.run(self._function, args, kwargs)
         return self._run(*args, **kwargs)
 
     def bind(
@@ -146,6 +149,7 @@ def kernel(
     configs: Sequence[Config] | None = None,
     target: str | None = None,
     fast_math: bool = True,
+    interpret: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
@@ -156,6 +160,7 @@ def kernel(
     configs: Sequence[Config] | None = None,
     target: str | None = None,
     fast_math: bool = True,
+    interpret: bool | None = None,
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Makes a kernel of a function.
 
@@ -165,7 +170,7 @@ def kernel(
     Args:
         config: how to compile the kernel; what it leaves out is chosen by the compiler
         configs: a list of one Config; choosing among several is not supported yet
-        target, fast_math: see `Settings`
+        target, fast_math, interpret: see `Settings`
 
     Raises:
         ConfigError: a Config that does not exist, or several
@@ -189,6 +194,8 @@ def kernel(
     if config is not None and not isinstance(config, Config):
         config = Config(config)
     settings = Settings(target=target, fast_math=fast_math)
+    if interpret is not None:
+        settings = replace(settings, interpret=interpret)
 
     def decorate(decorated: Callable[..., Any]) -> Kernel:
         if not isinstance(decorated, types.FunctionType):

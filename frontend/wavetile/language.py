@@ -19,9 +19,11 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 
@@ -42,6 +44,10 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+P = ParamSpec("P")
+
+#: What gives device functions their meaning while a kernel runs as Python (`wavetile.eager`).
+INTERPRETER: ContextVar[Any] = ContextVar("wavetile interpreter", default=None)
 
 
 class Tile:
@@ -79,6 +85,21 @@ def _outside(name: str) -> OutsideKernelError:
     )
 
 
+def _device_function(function: Callable[P, T]) -> Callable[P, T]:
+    """Marks a function of device code; its own body is for calls outside kernels.
+
+    The compiler knows it by its identity; a kernel that runs as Python asks the interpreter.
+    """
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        interpreter = INTERPRETER.get()
+        meaning = function if interpreter is None else getattr(interpreter, function.__name__)
+        return meaning(*args, **kwargs)
+
+    return call
+
+
 @dataclass(frozen=True)
 class BlockSize:
     """A block size that several loops may share; made by `register_block_size`."""
@@ -106,6 +127,7 @@ class constexpr:  # noqa: N801 (Triton's and Helion's name)
         return cls
 
 
+@_device_function
 def tile(
     begin_or_end: int | Sequence[int],
     end: int | Sequence[int] | None = None,
@@ -138,6 +160,7 @@ def tile(
     raise _outside("tile")
 
 
+@_device_function
 def zeros(shape: Sequence[Any], dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """A tile of zeros.
 
@@ -151,6 +174,7 @@ def zeros(shape: Sequence[Any], dtype: torch.dtype = torch.float32) -> torch.Ten
     raise _outside("zeros")
 
 
+@_device_function
 def full(shape: Sequence[Any], value: float, dtype: torch.dtype | None = None) -> torch.Tensor:
     """A tile with one value in every element.
 
@@ -165,6 +189,7 @@ def full(shape: Sequence[Any], value: float, dtype: torch.dtype | None = None) -
     raise _outside("full")
 
 
+@_device_function
 def arange(size: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
     """0, 1, ..., size - 1 as a tile of one dimension.
 
@@ -175,6 +200,7 @@ def arange(size: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
     raise _outside("arange")
 
 
+@_device_function
 def dot(
     a: torch.Tensor,
     b: torch.Tensor,
@@ -242,6 +268,7 @@ def register_block_size(low_or_high: int, high: int | None = None) -> BlockSize:
     return BlockSize(low, high)
 
 
+@_device_function
 def static_range(begin_or_end: int, end: int | None = None, step: int = 1) -> Iterator[int]:
     """`range` over constants, unrolled at compile time.
 

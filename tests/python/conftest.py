@@ -27,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Workers of pytest-xdist inherit the environment, and so the seed.
     os.environ.setdefault(SEED_VARIABLE, str(random.SystemRandom().randrange(2**31)))
     config.addinivalue_line("markers", "slow: left out by ./dev test --quick")
+    config.addinivalue_line("markers", "compiled: about the compiler, not about what kernels mean")
 
 
 def pytest_report_header() -> str:

@@ -102,6 +102,7 @@ def test_argmax_takes_the_first_of_equal_elements() -> None:
     check(argmax, x)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("dtype", [torch.bool, torch.float8_e4m3fn])
 def test_argmax_refuses_what_has_no_order_in_torch(dtype: torch.dtype) -> None:
     with pytest.raises(wavetile.errors.DTypeError, match=r"torch\.argmax is not defined for"):

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What `wavetile.language` means when a kernel runs as Python."""
+
+from __future__ import annotations
+
+import itertools
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from wavetile import language
+from wavetile.eager import indexing, meanings
+from wavetile.eager.tiles import EagerTile
+from wavetile.errors import ArgumentError, TensorAccessError
+
+#: Torch's names of the in-place operators.
+_IN_PLACE = frozenset(
+    ["add_", "sub_", "mul_", "div_", "floor_divide_", "remainder_", "pow_"]
+    + [f"__i{name}__" for name in ("and", "or", "xor", "lshift", "rshift")]
+)
+
+
+def run(function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Calls a kernel's function; its loops run here, in Python.
+
+    Raises:
+        WavetileError: a mistake in the use of the language
+        Exception: whatever the function or torch raises
+    """
+    interpreter = Interpreter()
+    token = language.INTERPRETER.set(interpreter)
+    try:
+        with interpreter:
+            return function(*args, **kwargs)
+    finally:
+        language.INTERPRETER.reset(token)
+
+
+class Interpreter(TorchFunctionMode):
+    """One call of a kernel.
+
+    Tensors that device code computes are values: loads copy, and `v += 1` makes a new tensor.
+    All others are memory, which only indexing reads and writes.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = 0
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if not self._depth:
+            return func(*args, **(kwargs or {}))
+        if func is torch.Tensor.__getitem__:
+            tensor, index = args
+            load = indexing.load_of_tile if _is_value(tensor) else indexing.load
+            return _as_value(load(tensor, index))
+        if func is torch.Tensor.__setitem__:
+            tensor, index, value = args
+            if _is_value(tensor):
+                raise TensorAccessError(
+                    "a tile is a value and cannot be stored to",
+                    remedy="compute a new one, with torch.where(...) for instance",
+                )
+            return indexing.store(tensor, index, value)
+        if getattr(func, "__name__", "") in _IN_PLACE and _is_value(args[0]):
+            args = (args[0].clone(), *args[1:])
+        meaning = meanings.MEANINGS.get(func, func)
+        return _as_value(meaning(*args, **(kwargs or {})))
+
+    def _extent(self, size: Any) -> int:
+        if isinstance(size, torch.Tensor):
+            return int(size)
+        if isinstance(size, bool) or not hasattr(size, "__index__"):
+            raise ArgumentError(f"wl.tile loops over ints, not {size!r}")
+        return size.__index__()
+
+    def _blocks(self, begin: Any, end: Any, block_size: Any) -> list[EagerTile]:
+        low, high = self._extent(begin), self._extent(end)
+        match block_size:
+            case None:
+                size = max(1, high - low)
+            case language.BlockSize():
+                size = block_size.default
+            case int() if block_size > 0 and not isinstance(block_size, bool):
+                size = block_size
+            case _:
+                raise ArgumentError(f"a block size is a positive constant, not {block_size!r}")
+        return [
+            EagerTile(start, min(start + size, high), size, number)
+            for number, start in enumerate(range(low, high, size))
+        ]
+
+    def tile(
+        self, begin_or_end: Any, end: Any = None, *, block_size: Any = None
+    ) -> Iterator[EagerTile | tuple[EagerTile, ...]]:
+        """`wl.tile`: one block over all indices, or blocks of `block_size`."""
+        several = isinstance(begin_or_end if end is None else end, Sequence)
+        ends = begin_or_end if end is None else end
+        ends = list(ends) if several else [ends]
+        begins = [0] * len(ends) if end is None else begin_or_end
+        begins = list(begins) if isinstance(begins, Sequence) else [begins]
+        sizes = list(block_size) if isinstance(block_size, Sequence) else [block_size] * len(ends)
+        if not len(begins) == len(ends) == len(sizes):
+            raise ArgumentError(
+                f"wl.tile over {len(ends)} dimensions with {len(begins)} lower bounds and"
+                f" {len(sizes)} block sizes"
+            )
+        blocks = list(map(self._blocks, begins, ends, sizes))
+        self._depth += 1
+        try:
+            for block in itertools.product(*blocks):
+                yield block if several else block[0]
+        finally:
+            self._depth -= 1
+
+    def static_range(self, begin_or_end: int, end: int | None = None, step: int = 1) -> range:
+        """`wl.static_range`."""
+        return range(begin_or_end) if end is None else range(begin_or_end, end, step)
+
+    def zeros(self, shape: Any, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """`wl.zeros`."""
+        return _as_value(torch.zeros(_sizes(shape), dtype=dtype))
+
+    def full(self, shape: Any, value: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
+        """`wl.full`."""
+        return _as_value(torch.full(_sizes(shape), value, dtype=dtype))
+
+    def arange(self, size: Any, dtype: torch.dtype = torch.int64) -> torch.Tensor:
+        """`wl.arange`."""
+        return _as_value(torch.arange(size.__index__(), dtype=dtype))
+
+    def dot(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        """`wl.dot`."""
+        return _as_value(meanings.dot(*args, **kwargs))
+
+
+def _sizes(shape: Any) -> list[int]:
+    return [size.__index__() for size in (shape if isinstance(shape, Sequence) else [shape])]
+
+
+def _is_value(tensor: torch.Tensor) -> bool:
+    return getattr(tensor, "_wavetile_value", False)
+
+
+def _as_value(result: Any) -> Any:
+    """Marks what device code computed."""
+    for tensor in result if isinstance(result, (tuple, list)) else [result]:
+        if isinstance(tensor, torch.Tensor):
+            tensor._wavetile_value = True  # type: ignore[attr-defined]
+    return result

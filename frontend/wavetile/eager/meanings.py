@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where device code takes more than torch does: products of narrow floats, maxima of nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def accumulator_of(dtype: torch.dtype) -> torch.dtype:
+    """The type in which products are summed: f64 for f64, f32 for other floats, i32 for ints."""
+    if dtype == torch.float64:
+        return torch.float64
+    return torch.float32 if dtype.is_floating_point else torch.int32
+
+
+def dot(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    acc: torch.Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """`wl.dot`."""
+    summed = accumulator_of(a.dtype)
+    product = a.to(summed) @ b.to(summed)
+    if acc is not None:
+        product = acc.to(summed) + product
+    return product.to(out_dtype or (summed if acc is None else acc.dtype))
+
+
+def matmul(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """`torch.matmul`, also of 8-bit floats."""
+    return dot(input, other, out_dtype=input.dtype)
+
+
+def addmm(input: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
+    """`torch.addmm` and `torch.baddbmm`; the input may be wider than the operands."""
+    return dot(mat1, mat2, input)
+
+
+def _of_nothing(function: Callable[..., torch.Tensor], lowest: bool) -> Callable[..., torch.Tensor]:
+    def extreme(input: torch.Tensor, dim: Any = (), keepdim: bool = False) -> torch.Tensor:
+        dims = [dim] if isinstance(dim, int) else list(dim) or list(range(input.dim()))
+        if not any(input.size(d) == 0 for d in dims):
+            return function(input, dim, keepdim)
+        if input.dtype.is_floating_point:
+            start = -torch.inf if lowest else torch.inf
+        elif input.dtype == torch.bool:
+            start = not lowest
+        else:
+            limits = torch.iinfo(input.dtype)
+            start = limits.min if lowest else limits.max
+        shape = [
+            1 if d in {e % input.dim() for e in dims} else s for d, s in enumerate(input.shape)
+        ]
+        return function(input.new_full(shape, start), dim, keepdim)
+
+    return extreme
+
+
+#: By function of torch.
+MEANINGS: dict[Any, Callable[..., torch.Tensor]] = {
+    **dict.fromkeys((torch.matmul, torch.mm, torch.bmm), matmul),
+    **dict.fromkeys((torch.Tensor.matmul, torch.Tensor.mm, torch.Tensor.bmm), matmul),
+    torch.Tensor.__matmul__: matmul,
+    **dict.fromkeys((torch.addmm, torch.Tensor.addmm, torch.baddbmm, torch.Tensor.baddbmm), addmm),
+    **dict.fromkeys((torch.amax, torch.Tensor.amax), _of_nothing(torch.amax, lowest=True)),
+    **dict.fromkeys((torch.amin, torch.Tensor.amin), _of_nothing(torch.amin, lowest=False)),
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Kernels run as Python: the same numbers as compiled, whole tensors, breakpoints."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import wavetile
+import wavetile.language as wl
+from wavetile.errors import ArgumentError, ConfigError, OutsideKernelError, TensorAccessError
+from wavetile.testing import assert_close
+
+HERE = Path(__file__).parent
+
+# Tests of what the language means; they hold in both ways to run a kernel.
+LANGUAGE_TESTS = ("arguments", "indexing", "loops", "pointwise", "reductions")
+
+
+def eagerly(function: Callable[..., Any]) -> wavetile.Kernel:
+    return wavetile.kernel(interpret=True)(function)
+
+
+def test_the_tests_of_the_language_hold() -> None:
+    files = [str(HERE / f"test_language_{name}.py") for name in LANGUAGE_TESTS]
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not compiled"]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, *files],
+        cwd=HERE.parents[1],
+        env={**os.environ, "WAVETILE_INTERPRET": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_a_loop_is_one_step_over_whole_tensors(generator: torch.Generator) -> None:
+    seen: list[tuple[int, ...]] = []
+
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        out = torch.empty_like(x)
+        for rows, columns in wl.tile(list(x.shape)):
+            v = x[rows, columns]
+            seen.append(tuple(v.shape))
+            out[rows, columns] = v * 2
+        return out
+
+    x = torch.randn(5, 37, generator=generator)
+    assert torch.equal(eagerly(doubled)(x), x * 2)
+    assert seen == [(5, 37)]
+
+
+def test_a_block_size_is_kept(generator: torch.Generator) -> None:
+    @eagerly
+    def sums(x: torch.Tensor) -> torch.Tensor:
+        out = torch.full([4], 7.0)
+        for block in wl.tile(x.size(0), block_size=10):
+            out[block.id] = x[block].sum()
+        return out
+
+    x = torch.randn(37, generator=generator)
+    wanted = torch.stack([part.sum() for part in x.double().split(10)])
+    assert_close(sums(x), wanted, length=10, c=4)
+
+
+def test_tiles_are_values() -> None:
+    @eagerly
+    def pairs(x: torch.Tensor, out: torch.Tensor) -> None:
+        for rows in wl.tile(x.size(0)):
+            loaded = x[rows]
+            x[rows] = loaded + 1
+            kept = loaded
+            loaded += 10
+            loaded -= 3
+            out[rows, 0] = kept
+            out[rows, 1] = loaded
+
+    x, out = torch.arange(5.0), torch.zeros(5, 2)
+    pairs(x, out)
+    assert x.tolist() == [1, 2, 3, 4, 5]
+    assert out.tolist() == [[i, i + 7] for i in range(5)]
+
+
+def test_beyond_a_tensor_loads_give_0_and_stores_are_dropped() -> None:
+    @eagerly
+    def shifted(x: torch.Tensor, out: torch.Tensor) -> None:
+        for rows in wl.tile(x.size(0)):
+            out[rows - 2] = x[rows + 1] * 10 + x[rows - 1] + x[9]
+
+    out = torch.full([4], 7.0)
+    shifted(torch.tensor([1.0, 2, 3, 4]), out)
+    assert out.tolist() == [42, 3, 7, 7]
+
+
+def test_host_code_and_what_runs_after_a_mistake_are_untouched() -> None:
+    @eagerly
+    def mistaken(x: torch.Tensor) -> torch.Tensor:
+        host = x + 0
+        host += 1  # host code: torch's own meaning
+        for rows in wl.tile(x.size(0)):
+            x[rows][0] = host[rows]
+        return host
+
+    x = torch.zeros(3)
+    with pytest.raises(TensorAccessError, match="a tile is a value"):
+        mistaken(x)
+    with pytest.raises(OutsideKernelError, match=r"wl\.zeros"):
+        wl.zeros([3])
+    x += 1
+    assert x.tolist() == [1, 1, 1]
+
+
+def test_bounds_and_block_sizes_are_checked() -> None:
+    def loop(bounds: Any, **options: Any) -> None:
+        for _ in wl.tile(bounds, **options):
+            pass
+
+    kernel = eagerly(loop)
+    for end, options in ((2.5, {}), (True, {}), (5, {"block_size": 0}), ([2, 3], {"end": [1]})):
+        with pytest.raises(ArgumentError):
+            kernel(end, **options)
+    kernel(0)
+
+
+def test_every_function_of_the_language_has_a_meaning() -> None:
+    interpreter = wavetile.eager.Interpreter()
+    for name in wl.__all__:
+        if hasattr(getattr(wl, name), "__wrapped__"):  # marked as device code
+            assert callable(getattr(interpreter, name, None)), name
+
+
+def test_the_variable_is_read_when_a_kernel_is_decorated(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing() -> None:
+        pass
+
+    monkeypatch.setenv("WAVETILE_INTERPRET", "1")
+    assert wavetile.kernel(nothing).settings.interpret
+    assert not wavetile.kernel(interpret=False)(nothing).settings.interpret
+    monkeypatch.setenv("WAVETILE_INTERPRET", "yes")
+    with pytest.raises(ConfigError, match="WAVETILE_INTERPRET"):
+        wavetile.kernel(nothing)
