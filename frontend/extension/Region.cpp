@@ -97,7 +97,10 @@ void Region::addTensor(RegionParameter &parameter, PyObject *value, const Tensor
     py::error_already_set cause;
     py::raise_from(cause, errors.attr("ArgumentError").ptr(),
                    (name + ": parameter '" + parameter.name + "' is not an array in memory (a " +
-                    typeName(value) + " that PyTorch does not export); pass a dense tensor")
+                    typeName(value) +
+                    " that PyTorch does not export); pass a dense tensor, or where "
+                    "PyTorch traces call an operator that "
+                    "wavetile.torch_op makes of the kernel")
                        .c_str());
     throw py::error_already_set();
   }

@@ -4,6 +4,7 @@
 kernel      the decorator
 Config      choices of how a kernel is compiled, which a tuner may make
 Settings    what the user wants, which a tuner never changes
+torch_op    makes an operator of torch's dispatcher of a kernel
 language    what kernels are written with
 errors      every exception that this package raises
 """
@@ -11,7 +12,18 @@ errors      every exception that this package raises
 from wavetile import errors, language
 from wavetile.config import Config, Settings
 from wavetile.kernel import Kernel, kernel
+from wavetile.torch_op import TorchOp, torch_op
 
 __version__ = "0.1.0"
 
-__all__ = ["Config", "Kernel", "Settings", "__version__", "errors", "kernel", "language"]
+__all__ = [
+    "Config",
+    "Kernel",
+    "Settings",
+    "TorchOp",
+    "__version__",
+    "errors",
+    "kernel",
+    "language",
+    "torch_op",
+]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, overload
 
 from wavetile import _C, eager, errors
+from wavetile.backward import Backward
 from wavetile.bound import BoundKernel, BoundRegion
 from wavetile.compiler import RegionCompiler
 from wavetile.config import Config, Settings
@@ -29,6 +30,7 @@ class Kernel:
     Attributes:
         settings: what the user wants
         config: how to compile, as far as it is not left to the compiler
+        backward: how its gradients are computed, or None
     """
 
     __name__: str
@@ -40,6 +42,7 @@ class Kernel:
         self._function = function
         self.settings = settings
         self.config = config
+        self.backward: Backward | None = None
 
     def __repr__(self) -> str:
         return f"<wavetile kernel {self._function.__qualname__}>"
@@ -86,15 +89,59 @@ class Kernel:
     def _run(self) -> Callable[..., Any]:
         return self._wrapper.function(self._launchers)
 
+    @functools.cached_property
+    def _run_nothing(self) -> Callable[..., Any]:
+        return self._wrapper.function([lambda *values: None] * len(self.regions))
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the kernel.
+
+        Results require gradients if `register_backward` says how they are computed.
 
         Raises:
             WavetileError: the kernel has mistakes, cannot be compiled, or fails on the device
         """
+        if self.backward is not None:
+            return self.backward.call(self, args, kwargs)
+        return self.compute(*args, **kwargs)
+
+    def compute(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the kernel without a thought of gradients. Raises as a call does."""
         if self.settings.interpret:
             return eager.run(self._function, args, kwargs)
         return self._run(*args, **kwargs)
+
+    def fake(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call gives, but for the numbers: host code runs, device code does not.
+
+        Meant for fake and meta tensors, whose sizes may be symbolic.
+        """
+        return self._run_nothing(*args, **kwargs)
+
+    def register_backward(
+        self, function: Callable[..., Any], *, setup_context: Callable[..., None] | None = None
+    ) -> None:
+        """Says how gradients of the kernel's arguments are computed.
+
+        Args:
+            function: called as `function(ctx, *grads)` with a gradient for each result; returns
+                a gradient for each argument, or None for one that has no gradient
+            setup_context: called as `setup_context(ctx, inputs, output)` after the kernel, with
+                all arguments in the order of the parameters, to save what `function` needs
+
+        Both are as `torch.library.register_autograd` takes them.
+
+        Example:
+            def setup_context(ctx, inputs, output):
+                ctx.save_for_backward(output)
+
+            def backward(ctx, grad):
+                (y,) = ctx.saved_tensors
+                return softmax_gradient(y, grad)
+
+            softmax.register_backward(backward, setup_context=setup_context)
+        """
+        self.backward = Backward(function, setup_context)
 
     def bind(
         self,

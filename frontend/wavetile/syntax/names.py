@@ -35,6 +35,18 @@ def stores(nodes: Iterable[ast.AST]) -> set[str]:
     }
 
 
+def stored_by_index(nodes: Iterable[ast.AST]) -> list[str]:
+    """Names `x` of statements `x[...] = v` and `x[...] += v`, in the order of the source."""
+    found = [
+        node.value.id
+        for node in _nodes(nodes)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+    ]
+    return list(dict.fromkeys(found))
+
+
 def exposed_loads(body: list[ast.stmt]) -> set[str]:
     """Names whose value from before `body` it may read."""
     exposed: set[str] = set()
