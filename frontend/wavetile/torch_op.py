@@ -103,9 +103,7 @@ def torch_op(
     return _make(name, kernel, mutates_args, schema)
 
 
-def _make(
-    name: str, kernel: Kernel, mutates_args: Sequence[str], schema: str | None
-) -> TorchOp:
+def _make(name: str, kernel: Kernel, mutates_args: Sequence[str], schema: str | None) -> TorchOp:
     if name.count("::") != 1 or not all(part.isidentifier() for part in name.split("::")):
         raise ArgumentError(
             f"{name!r} is not the name of an operator",
