@@ -35,6 +35,7 @@ __all__ = [
     "arange",
     "constexpr",
     "dot",
+    "fma",
     "full",
     "register_block_size",
     "specialize",
@@ -198,6 +199,22 @@ def arange(size: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
         dtype: an integer or floating-point type
     """
     raise _outside("arange")
+
+
+@_device_function
+def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    """a * b + c, rounded once.
+
+    Args:
+        a, b, c: tiles of floats, or numbers; they broadcast and promote as in torch
+
+    Raises:
+        DTypeError: the operands are not floats
+
+    Example:
+        y = wl.fma(x[rows, :], 2.0, bias[rows, :])
+    """
+    raise _outside("fma")
 
 
 @_device_function

@@ -19,8 +19,13 @@ def tensor(dtype: torch.dtype, category: int) -> torch.Tensor:
 @pytest.mark.parametrize("categories", [(2, 2), (2, 1), (1, 2), (1, 1)])
 def test_tensors(categories: tuple[int, int]) -> None:
     for a, b in itertools.product(DTYPES, DTYPES):
-        expected = torch.result_type(tensor(a, categories[0]), tensor(b, categories[1]))
         operands = [Operand(a, categories[0]), Operand(b, categories[1])]
+        try:
+            expected = torch.result_type(tensor(a, categories[0]), tensor(b, categories[1]))
+        except RuntimeError:  # unsigned integers of more than 8 bits with other integers
+            with pytest.raises(RuntimeError):
+                result_dtype(operands)
+            continue
         assert result_dtype(operands) == expected, (a, b)
 
 

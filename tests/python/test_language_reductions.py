@@ -85,7 +85,113 @@ def test_integers(
     check(function, torch.randint(-3, 4, (5, 65), generator=generator).to(dtype))
 
 
-@pytest.mark.parametrize("function", [amax, amin, argmax, total])
+def logsumexp(v: Any) -> Any:
+    return torch.logsumexp(v, -1)
+
+
+def norm_2(v: Any) -> Any:
+    return torch.norm(v, dim=-1)
+
+
+def norm_1(v: Any) -> Any:
+    return v.norm(1, -1)
+
+
+def norm_inf(v: Any) -> Any:
+    return torch.linalg.vector_norm(v, float("inf"), dim=-1)
+
+
+def norm_0(v: Any) -> Any:
+    return torch.linalg.vector_norm(v, 0, dim=-1)
+
+
+def nansum(v: Any) -> Any:
+    return torch.nansum(v, -1)
+
+
+def count_nonzero(v: Any) -> Any:
+    return torch.count_nonzero(v, -1)
+
+
+def log_softmax_sum(v: Any) -> Any:
+    return torch.log_softmax(v, -1).sum(-1)
+
+
+def std_of_pair(v: Any) -> Any:
+    return torch.std_mean(v, dim=-1)[0]
+
+
+def any_(v: Any) -> Any:
+    return torch.any(v, -1)
+
+
+def all_(v: Any) -> Any:
+    return torch.all(v, -1)
+
+
+def argmin(v: Any) -> Any:
+    return torch.argmin(v, -1)
+
+
+def max_value(v: Any) -> Any:
+    return torch.max(v, -1)[0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16])
+@pytest.mark.parametrize(
+    "function", [norm_2, norm_1, norm_inf, norm_0, nansum, std_of_pair, total, mean, amax, argmin]
+)
+def test_made_of_simpler_ones(
+    function: Callable[..., Any], dtype: torch.dtype, generator: torch.Generator
+) -> None:
+    check(function, torch.randn(5, 67, generator=generator).to(dtype), c=4.0)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool],
+)
+@pytest.mark.parametrize(
+    "function", [amax, amin, argmax, argmin, max_value, any_, all_, count_nonzero, total]
+)
+def test_every_integer(
+    function: Callable[..., Any], dtype: torch.dtype, generator: torch.Generator
+) -> None:
+    x = torch.randint(-90, 90, (5, 67), generator=generator).to(dtype)
+    if dtype == torch.bool and function in (argmax, argmin, max_value):
+        x = x.int()  # bool has no order
+    check(function, x)
+
+
+@wavetile.kernel
+def of_all(function: wl.constexpr, x: torch.Tensor, out: torch.Tensor) -> None:
+    for _ in wl.tile(1):
+        out[0] = function(x[:, :])
+
+
+def argmax_of_all(v: Any) -> Any:
+    return torch.argmax(v)
+
+
+def argmin_of_all(v: Any) -> Any:
+    return torch.argmin(v)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (13, 65), (1, 67), (67, 1)])
+@pytest.mark.parametrize("function", [argmax_of_all, argmin_of_all])
+def test_index_of_an_extreme_of_all(
+    function: Callable[..., Any], shape: tuple[int, int], generator: torch.Generator
+) -> None:
+    """The first of equal ones in row-major order."""
+    x = torch.randint(-9, 9, shape, generator=generator)
+    out = torch.full([1], 77)
+    of_all(function, x, out)
+    assert out[0] == function(x)
+
+
+@pytest.mark.parametrize(
+    "function", [amax, amin, argmax, argmin, total, logsumexp, norm_2, norm_inf, nansum]
+)
 def test_nan_and_infinities(function: Callable[..., Any], generator: torch.Generator) -> None:
     x = torch.randn(5, 65, generator=generator)
     x[1, 64] = float("nan")

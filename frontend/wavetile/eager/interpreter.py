@@ -134,6 +134,10 @@ class Interpreter(TorchFunctionMode):
         """`wl.arange`."""
         return _as_value(torch.arange(size.__index__(), dtype=dtype))
 
+    def fma(self, *args: Any) -> torch.Tensor:
+        """`wl.fma`."""
+        return _as_value(meanings.fma(*args))
+
     def dot(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """`wl.dot`."""
         return _as_value(meanings.dot(*args, **kwargs))

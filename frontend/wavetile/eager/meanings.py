@@ -30,6 +30,17 @@ def dot(
     return product.to(out_dtype or (summed if acc is None else acc.dtype))
 
 
+def fma(a: Any, b: Any, c: Any) -> torch.Tensor:
+    """`wl.fma`; the product of f64 is rounded, that of others is exact in f64."""
+    wide = [x.double() if isinstance(x, torch.Tensor) else x for x in (a, b, c)]
+    result = wide[0] * wide[1] + wide[2]
+    dtype = a.dtype if isinstance(a, torch.Tensor) else None
+    for x in (b, c):
+        if isinstance(x, torch.Tensor):
+            dtype = x.dtype if dtype is None else torch.promote_types(dtype, x.dtype)
+    return result if dtype is None else result.to(dtype)
+
+
 def matmul(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     """`torch.matmul`, also of 8-bit floats."""
     return dot(input, other, out_dtype=input.dtype)

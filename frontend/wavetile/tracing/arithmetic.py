@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from wavetile.tracing.dtypes import BY_DTYPE
+from wavetile.tracing.dtypes import BY_DTYPE, UNSIGNED, wrapped
 from wavetile.tracing.values import Dim
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The numbers of arith's predicates.
 _FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ne": 13}
 _SIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
-_BOOL_PREDICATES = {"eq": 0, "ne": 1, "lt": 6, "le": 7, "gt": 8, "ge": 9}
+_UNSIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 6, "le": 7, "gt": 8, "ge": 9}
 
 
 def tile_type(module: TileModule, dims: Sequence[Dim], dtype: torch.dtype) -> Type:
@@ -54,6 +54,7 @@ class Arithmetic:
         self.fast_math = fast_math
         self.is_float = dtype.is_floating_point
         self.is_bool = dtype is torch.bool
+        self.is_unsigned = dtype in UNSIGNED
         self.element = module.type(BY_DTYPE[dtype].text)
         self.type = self.element if dims is None else tile_type(module, dims, dtype)
         #: Values that all elements of a row share; division by one may use its reciprocal.
@@ -79,6 +80,13 @@ class Arithmetic:
             return self._float(on_float, *operands)
         return self._integer(on_integer, *operands)
 
+    def _exact(self, name: str, *operands: Value) -> Value:
+        """An operation of floats that must round by itself: nothing is contracted into it."""
+        return self.module.value(name, operands, self.type)
+
+    def _signed(self, name: str) -> str:
+        return name.format("u" if self.is_unsigned else "s")
+
     def splat(self, number: Value) -> Value:
         """A number of the element type in every element."""
         if self.dims is None:
@@ -90,7 +98,7 @@ class Arithmetic:
     def constant(self, number: bool | int | float) -> Value:
         """A constant in every element."""
         if not self.is_float:
-            number = int(number)
+            number = wrapped(int(number), self.dtype)
         return self.splat(self.module.constant(self.element, number))
 
     # -- Arithmetic
@@ -126,35 +134,103 @@ class Arithmetic:
         """The larger one; NaN if one is."""
         if self.is_bool:
             return self._integer("arith.ori", a, b)
-        return self._either("arith.maximumf", "arith.maxsi", a, b)
+        return self._either("arith.maximumf", self._signed("arith.max{}i"), a, b)
 
     def minimum(self, a: Value, b: Value) -> Value:
         """The smaller one; NaN if one is."""
         if self.is_bool:
             return self._integer("arith.andi", a, b)
-        return self._either("arith.minimumf", "arith.minsi", a, b)
+        return self._either("arith.minimumf", self._signed("arith.min{}i"), a, b)
+
+    def maximum_number(self, a: Value, b: Value) -> Value:
+        """The larger one; the other one if one is NaN."""
+        return self._float("arith.maxnumf", a, b) if self.is_float else self.maximum(a, b)
+
+    def minimum_number(self, a: Value, b: Value) -> Value:
+        """The smaller one; the other one if one is NaN."""
+        return self._float("arith.minnumf", a, b) if self.is_float else self.minimum(a, b)
 
     def abs(self, a: Value) -> Value:
-        return self._either("math.absf", "math.absi", a)
+        return a if self.is_unsigned else self._either("math.absf", "math.absi", a)
+
+    def sign(self, a: Value) -> Value:
+        """-1, 0 or 1; 0 for NaN and either zero, as in torch."""
+        zero, one = self.constant(0), self.constant(1)
+        positive = self.select(self.compare("gt", a, zero), one, zero)
+        if self.is_unsigned or self.is_bool:
+            return positive
+        return self.select(self.compare("lt", a, zero), self.constant(-1), positive)
 
     def copysign(self, a: Value, b: Value) -> Value:
         return self._float("math.copysign", a, b)
 
-    def floor_divide(self, a: Value, b: Value) -> Value:
-        """Division rounded towards minus infinity."""
+    def fmod(self, a: Value, b: Value) -> Value:
+        """What is left of a division rounded towards zero: zero or of a's sign."""
         if self.is_float:
-            return self.floor(self.div(a, b))
-        return self._integer("arith.floordivsi", a, b)
+            return self._float("arith.remf", a, b)
+        return self._integer(self._signed("arith.rem{}i"), a, b)
+
+    def floor_divide(self, a: Value, b: Value) -> Value:
+        """Division rounded towards minus infinity.
+
+        Of floats as Python and torch do it: from the exact remainder, since a / b may round up to
+        the next integer.
+        """
+        if self.is_unsigned:
+            return self._integer("arith.divui", a, b)
+        if not self.is_float:
+            return self._integer("arith.floordivsi", a, b)
+        plain = self._float("arith.divf", a, b)
+        rest, zero = self.fmod(a, b), self.constant(0.0)
+        moved = self._is_moved(rest, b)
+        quotient = self._float("arith.divf", self._exact("arith.subf", a, rest), b)
+        quotient = self.select(moved, self.sub(quotient, self.constant(1.0)), quotient)
+        floor = self.floor(quotient)
+        above = self.compare("gt", self.sub(quotient, floor), self.constant(0.5))
+        floor = self.select(above, self.add(floor, self.constant(1.0)), floor)
+        result = self.select(self.compare("ne", quotient, zero), floor, self.copysign(zero, plain))
+        return self.select(self.compare("eq", b, zero), plain, result)
+
+    def trunc_divide(self, a: Value, b: Value) -> Value:
+        """Division rounded towards zero."""
+        if self.is_float:
+            return self.trunc(self._float("arith.divf", a, b))
+        return self._integer(self._signed("arith.div{}i"), a, b)
+
+    def _is_moved(self, rest: Value, b: Value) -> Value:
+        """Whether a remainder is not zero and of another sign than the divisor."""
+        zero, booleans = self.constant(0), self.of(torch.bool)
+        signs_differ = booleans.bit_xor(self.compare("lt", rest, zero), self.compare("lt", b, zero))
+        return booleans.bit_and(self.compare("ne", rest, zero), signs_differ)
 
     def remainder(self, a: Value, b: Value) -> Value:
         """What is left of a division rounded down: zero or of b's sign."""
-        name = "arith.remf" if self.is_float else "arith.remsi"
-        rest = self._float(name, a, b) if self.is_float else self._integer(name, a, b)
-        zero = self.constant(0)
-        booleans = self.of(torch.bool)
-        signs_differ = booleans.bit_xor(self.compare("lt", rest, zero), self.compare("lt", b, zero))
-        moved = booleans.bit_and(self.compare("ne", rest, zero), signs_differ)
-        return self.select(moved, self.add(rest, b), rest)
+        rest = self.fmod(a, b)
+        if self.is_unsigned:
+            return rest
+        return self.select(self._is_moved(rest, b), self.add(rest, b), rest)
+
+    def integer_power(self, a: Value, b: Value) -> Value:
+        """a ** b of integers, wrapping around; for b < 0 what is left of 1 / a ** -b: 0, 1 or -1.
+
+        Squares once for each bit of b but the sign.
+        """
+        one, zero = self.constant(1), self.constant(0)
+        bits = self.dtype.itemsize * 8 - (0 if self.is_unsigned else 1)
+        result, square = one, a
+        for bit in range(bits):
+            has_bit = self.compare("ne", self.bit_and(b, self.constant(1 << bit)), zero)
+            result = self.select(has_bit, self.mul(result, square), result)
+            if bit + 1 < bits:
+                square = self.mul(square, square)
+        if self.is_unsigned:
+            return result
+        odd = self.compare("ne", self.bit_and(b, one), zero)
+        minus_one = self.constant(-1)
+        of_minus_one = self.select(odd, minus_one, one)
+        inverse = self.select(self.compare("eq", a, minus_one), of_minus_one, zero)
+        inverse = self.select(self.compare("eq", a, one), one, inverse)
+        return self.select(self.compare("lt", b, zero), inverse, result)
 
     # -- Bits
 
@@ -170,11 +246,28 @@ class Arithmetic:
     def bit_not(self, a: Value) -> Value:
         return self.bit_xor(a, self.constant(1 if self.is_bool else -1))
 
+    def _shift_inside(self, b: Value) -> tuple[Value, Value]:
+        """Whether a number of bits is below the width, and one that is."""
+        width = self.dtype.itemsize * 8
+        unsigned = self.module.value(
+            "arith.cmpi",
+            [b, self.constant(width)],
+            self.of(torch.bool).type,
+            {"predicate": _UNSIGNED_PREDICATES["lt"]},
+        )
+        return unsigned, self.select(unsigned, b, self.constant(width - 1))
+
     def shift_left(self, a: Value, b: Value) -> Value:
-        return self._integer("arith.shli", a, b)
+        """a * 2**b; 0 where b is negative or at least the width, as in torch."""
+        inside, count = self._shift_inside(b)
+        return self.select(inside, self._integer("arith.shli", a, count), self.constant(0))
 
     def shift_right(self, a: Value, b: Value) -> Value:
-        return self._integer("arith.shrsi", a, b)
+        """a / 2**b rounded down; where b is negative or at least the width, only the sign."""
+        inside, count = self._shift_inside(b)
+        if self.is_unsigned:
+            return self.select(inside, self._integer("arith.shrui", a, count), self.constant(0))
+        return self._integer("arith.shrsi", a, count)
 
     # -- Choice
 
@@ -183,8 +276,8 @@ class Arithmetic:
         booleans = self.of(torch.bool)
         if self.is_float:
             name, number = "arith.cmpf", _FLOAT_PREDICATES[predicate]
-        elif self.is_bool:
-            name, number = "arith.cmpi", _BOOL_PREDICATES[predicate]
+        elif self.is_bool or self.is_unsigned:
+            name, number = "arith.cmpi", _UNSIGNED_PREDICATES[predicate]
         else:
             name, number = "arith.cmpi", _SIGNED_PREDICATES[predicate]
         return self.module.value(name, [a, b], booleans.type, {"predicate": number})
@@ -241,17 +334,26 @@ class Arithmetic:
         return self._float("math.roundeven", a)
 
     def log1p(self, a: Value) -> Value:
-        """log(1 + a), as exact for small a as log is.
+        return self._float("math.log1p", a)
 
-        With u = 1 + a rounded, log(u) * a / (u - 1) (Kahan; Goldberg 1991, theorem 4), and a
-        itself where u is 1 or infinite.
-        """
-        one = self.constant(1.0)
-        # Nothing may be reassociated or contracted here: the rounding of u is the point.
-        u = self.module.value("arith.addf", [one, a], self.type)
-        difference = self.module.value("arith.subf", [u, one], self.type)
-        scaled = self.mul(self.log(u), self.div(a, difference))
-        plain = self.of(torch.bool).bit_or(
-            self.compare("eq", u, one), self.compare("eq", u, self.constant(float("inf")))
-        )
-        return self.select(plain, a, scaled)
+    def expm1(self, a: Value) -> Value:
+        return self._float("math.expm1", a)
+
+    def log10(self, a: Value) -> Value:
+        return self._float("math.log10", a, flags="contract, afn")
+
+    def sinh(self, a: Value) -> Value:
+        return self._float("math.sinh", a)
+
+    def cosh(self, a: Value) -> Value:
+        return self._float("math.cosh", a)
+
+    def tan(self, a: Value) -> Value:
+        return self._float("math.tan", a)
+
+    def atan2(self, a: Value, b: Value) -> Value:
+        return self._float("math.atan2", a, b)
+
+    def power(self, a: Value, b: Value) -> Value:
+        """a ** b of floats, with the special cases of C's pow."""
+        return self._float("math.powf", a, b)

@@ -12,6 +12,9 @@ FLOAT8 = frozenset(
     (torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz)
 )
 
+#: Integers whose operations differ from those of MLIR's plain integers in signedness only.
+UNSIGNED = frozenset((torch.uint8, torch.uint16, torch.uint32))
+
 
 @dataclass(frozen=True)
 class ElementType:
@@ -35,11 +38,23 @@ _TYPES = [
     ElementType(torch.int32, "i32", "i32"),
     ElementType(torch.int16, "i16", "i16"),
     ElementType(torch.int8, "i8", "i8"),
+    ElementType(torch.uint32, "u32", "i32"),
+    ElementType(torch.uint16, "u16", "i16"),
+    ElementType(torch.uint8, "u8", "i8"),
     ElementType(torch.bool, "bool", "i1"),
 ]
 
 BY_DTYPE = {row.dtype: row for row in _TYPES}
 BY_NAME = {row.name: row for row in _TYPES}
+
+
+def wrapped(number: int, dtype: torch.dtype) -> int:
+    """The signed integer of an integer dtype's width with the number's last bits."""
+    bits = 1 if dtype is torch.bool else dtype.itemsize * 8
+    if bits == 1:
+        return number & 1
+    half = 1 << (bits - 1)
+    return (number + half) % (2 * half) - half
 
 
 def compute_dtype(dtype: torch.dtype) -> torch.dtype:

@@ -10,7 +10,15 @@ import torch
 
 from wavetile.errors import DTypeError, ShapeError, SourceLocation, WavetileError
 from wavetile.tracing.arithmetic import Arithmetic, tile_type
-from wavetile.tracing.dtypes import BY_DTYPE, FLOAT8, Operand, number_dtype, result_dtype
+from wavetile.tracing.dtypes import (
+    BY_DTYPE,
+    FLOAT8,
+    UNSIGNED,
+    Operand,
+    number_dtype,
+    result_dtype,
+    wrapped,
+)
 from wavetile.tracing.integers import IntegerEmitter
 from wavetile.tracing.values import (
     UNIT,
@@ -115,7 +123,7 @@ class Emitter:
         match number:
             case bool() | int() | float():
                 if not dtype.is_floating_point:
-                    number = int(number)
+                    number = self._integer_constant(int(number), dtype)
                 return self.module.constant(target, number)
             case RuntimeInteger():
                 value = self.module.value(
@@ -126,6 +134,19 @@ class Emitter:
                 return self.convert(number.value, None, number.dtype, dtype)
             case RuntimeBool():
                 return self.convert(number.value, None, torch.bool, dtype)
+
+    def _integer_constant(self, number: int, dtype: torch.dtype) -> int:
+        """The number if the dtype holds it; unsigned ones wrap negative numbers, as in torch."""
+        if dtype is torch.bool:
+            return int(bool(number))
+        info = torch.iinfo(dtype)
+        if not (-info.max if dtype in UNSIGNED else info.min) <= number <= info.max:
+            self.fail(
+                DTypeError,
+                f"the number {number} does not fit {dtype}",
+                "convert the tile first, such as v.to(torch.int64)",
+            )
+        return wrapped(number, dtype)
 
     def full(self, dims: Sequence[Dim], number: Number, dtype: torch.dtype) -> Tile:
         """A tile with a number in every element."""
@@ -161,22 +182,28 @@ class Emitter:
         if source.is_floating_point:
             if source in narrow:
                 value = self.convert(value, dims, source, torch.float32)
-            return self._conversion("arith.fptosi", value, dims, target)
+            # Narrow integers keep the last bits, as in torch.
+            wide = torch.int64 if target in (torch.int64, torch.uint32) else torch.int32
+            value = self._conversion("arith.fptosi", value, dims, wide)
+            return self.convert(value, dims, wide, target)
         if target in narrow:
             value = self.convert(value, dims, source, torch.float32)
             return self.convert(value, dims, torch.float32, target)
-        signed = "s" if source is not torch.bool else "u"
+        signed = "u" if source is torch.bool or source in UNSIGNED else "s"
         if target.is_floating_point:
             return self._conversion(f"arith.{signed}itofp", value, dims, target)
         if source is torch.bool or target.itemsize > source.itemsize:
             return self._conversion(f"arith.ext{signed}i", value, dims, target)
+        if target.itemsize == source.itemsize:
+            return value
         return self._conversion("arith.trunci", value, dims, target)
 
     def _convert_float(
         self, value: Value, dims: Sequence[Dim] | None, source: torch.dtype, target: torch.dtype
     ) -> Value:
         small = source.itemsize < target.itemsize
-        if source.itemsize == target.itemsize or (target in FLOAT8 and source.itemsize == 2):
+        # Not to and from f32 at once: through it, where torch rounds too.
+        if torch.float32 not in (source, target) and target.itemsize <= source.itemsize:
             value = self.convert(value, dims, source, torch.float32)
             return self.convert(value, dims, torch.float32, target)
         if target is torch.float8_e4m3fn:

@@ -25,8 +25,8 @@ from wavetile.errors import (
 from wavetile.syntax.regions import is_constant, is_language_name
 from wavetile.tracing import indexing
 from wavetile.tracing.operations import FUNCTIONS, METHODS
+from wavetile.tracing.operations.algebra import add
 from wavetile.tracing.operations.creation import iota
-from wavetile.tracing.operations.pointwise import add
 from wavetile.tracing.operations.shapes import transpose_matrix
 from wavetile.tracing.scalars import (
     PREDICATES,
@@ -255,7 +255,7 @@ class Expressions:
         if isinstance(node.op, ast.Not):
             return self._not(value)
         if isinstance(value, Tile):
-            methods = {ast.USub: "neg", ast.UAdd: "contiguous", ast.Invert: "bitwise_not"}
+            methods = {ast.USub: "neg", ast.UAdd: "positive", ast.Invert: "bitwise_not"}
             return METHODS[methods[type(node.op)]].call(self.emitter, (value,), {})
         if isinstance(value, (RuntimeInteger, RuntimeFloat)):
             if isinstance(node.op, ast.Invert):

@@ -4,15 +4,33 @@
 A new operation is one decorated function in the module of its kind, and a test.
 """
 
-from wavetile.tracing.operations import creation, matrix, pointwise, reductions, shapes
+from wavetile.tracing.operations import (
+    activations,
+    algebra,
+    comparison,
+    conversion,
+    creation,
+    functions,
+    matrix,
+    norms,
+    pointwise,
+    reductions,
+    shapes,
+)
 from wavetile.tracing.operations.registry import FUNCTIONS, METHODS, Operation
 
 __all__ = [
     "FUNCTIONS",
     "METHODS",
     "Operation",
+    "activations",
+    "algebra",
+    "comparison",
+    "conversion",
     "creation",
+    "functions",
     "matrix",
+    "norms",
     "pointwise",
     "reductions",
     "shapes",

@@ -10,7 +10,7 @@ import torch
 from wavetile import language
 from wavetile.errors import ArgumentError, DTypeError, ShapeError
 from wavetile.tracing.dtypes import FLOAT8
-from wavetile.tracing.operations.pointwise import add
+from wavetile.tracing.operations.algebra import add
 from wavetile.tracing.operations.registry import operation
 from wavetile.tracing.operations.shapes import check_tile
 from wavetile.tracing.values import Tile

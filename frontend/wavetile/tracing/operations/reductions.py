@@ -14,9 +14,10 @@ import torch
 
 from wavetile.errors import ArgumentError, DTypeError
 from wavetile.tracing.arithmetic import Arithmetic
-from wavetile.tracing.dtypes import FLOAT8, compute_dtype, sum_dtype
+from wavetile.tracing.dtypes import FLOAT8, UNSIGNED, compute_dtype, sum_dtype
+from wavetile.tracing.operations.algebra import add, div, mul, sub
 from wavetile.tracing.operations.creation import iota
-from wavetile.tracing.operations.pointwise import Promotion, div, pointwise, sub
+from wavetile.tracing.operations.pointwise import Promotion, pointwise
 from wavetile.tracing.operations.registry import operation
 from wavetile.tracing.operations.shapes import check_axis, check_tile
 from wavetile.tracing.values import Integer, RuntimeFloat, Tile
@@ -70,6 +71,18 @@ def reduce(emitter: Emitter, kind: str, tile: Tile, axes: list[int], keepdim: bo
     return tile
 
 
+def _in_signed_order(emitter: Emitter, tile: Tile) -> Tile:
+    """Unsigned integers with the top bit flipped, so that signed ones are in their order; or back.
+
+    The dialect's reductions compare integers as signed ones.
+    """
+    if tile.dtype not in UNSIGNED:
+        return tile
+    top = -(1 << (8 * tile.dtype.itemsize - 1))
+    a = emitter.arithmetic(tile.dims, tile.dtype)
+    return Tile(a.bit_xor(tile.value, a.constant(top)), tile.dims, tile.dtype)
+
+
 def _reduction(
     emitter: Emitter, name: str, kind: str, input: Any, dim: Any, keepdim: Any, dtype: torch.dtype
 ) -> Tile:
@@ -85,6 +98,10 @@ def _reduction(
         emitter.fail(ArgumentError, f"{name}: keepdim is a constant bool")
     axes = _axes(emitter, name, dim, len(tile.dims))
     wide = emitter.cast(tile, compute_dtype(dtype))
+    if kind in ("maximum", "minimum"):
+        wide = _in_signed_order(emitter, wide)
+        result = _in_signed_order(emitter, reduce(emitter, kind, wide, axes, keepdim))
+        return emitter.cast(result, dtype)
     return emitter.cast(reduce(emitter, kind, wide, axes, keepdim), dtype)
 
 
@@ -136,7 +153,12 @@ def all_(emitter: Emitter, input: Any, dim: Any = None, keepdim: Any = False) ->
     return _reduction(emitter, "torch.all", "and", truths, dim, keepdim, torch.bool)
 
 
-def _float_tile(emitter: Emitter, name: str, input: Any) -> Tile:
+def check_floating(emitter: Emitter, name: str, input: Any) -> Tile:
+    """The value if it is a tile of floats.
+
+    Raises:
+        DTypeError: it is one of something else
+    """
     tile = check_tile(emitter, name, input)
     if not tile.dtype.is_floating_point:
         emitter.fail(
@@ -145,6 +167,12 @@ def _float_tile(emitter: Emitter, name: str, input: Any) -> Tile:
             "convert first, such as v.to(torch.float32)",
         )
     return tile
+
+
+def float_result(emitter: Emitter, tile: Tile) -> Tile:
+    """The tile; integers and bool as torch's default dtype."""
+    dtype = tile.dtype if tile.dtype.is_floating_point else torch.get_default_dtype()
+    return emitter.cast(tile, dtype)
 
 
 def _as_float(emitter: Emitter, count: Integer, dtype: torch.dtype) -> float | RuntimeFloat:
@@ -166,7 +194,7 @@ def mean(
     """The mean: the sum divided by the number of elements."""
     if dtype is not None:
         input = emitter.cast(check_tile(emitter, "torch.mean", input), dtype)
-    tile = _float_tile(emitter, "torch.mean", input)
+    tile = check_floating(emitter, "torch.mean", input)
     axes = _axes(emitter, "torch.mean", dim, len(tile.dims))
     wide = emitter.cast(tile, compute_dtype(tile.dtype))
     return emitter.cast(_mean(emitter, wide, axes, keepdim), tile.dtype)
@@ -176,7 +204,7 @@ def _variance(
     emitter: Emitter, name: str, input: Any, dim: Any, correction: Any, keepdim: bool
 ) -> tuple[Tile, Tile]:
     """Variance and mean in the compute type, by the mean first and then its deviations."""
-    tile = _float_tile(emitter, name, input)
+    tile = check_floating(emitter, name, input)
     axes = _axes(emitter, name, dim, len(tile.dims))
     wide = emitter.cast(tile, compute_dtype(tile.dtype))
     average = _mean(emitter, wide, axes, True)
@@ -240,9 +268,38 @@ def var_mean(
     return emitter.cast(variance, input.dtype), emitter.cast(average, input.dtype)
 
 
+def _indices_along(emitter: Emitter, tile: Tile, axis: int) -> Tile:
+    """For each element its index along a dimension, as i64."""
+    if tile.dims[axis].name is None:
+        return emitter.full(tile.dims, 0, torch.int64)
+    indices = iota(emitter, tile.dims[axis])
+    for _ in range(len(tile.dims) - 1 - axis):
+        indices = emitter.expand_dims(indices, len(indices.dims))
+    return emitter.broadcast(indices, tile.dims)
+
+
+def _arg_step(
+    emitter: Emitter, kind: str, tile: Tile, indices: Tile, axis: int
+) -> tuple[Tile, Tile]:
+    """The extreme elements along a dimension, and which of `indices` they have."""
+    along = tile.dims[axis]
+    if along.name is None:
+        return emitter.squeeze_dims(tile, axis), emitter.squeeze_dims(indices, axis)
+    dims = (*tile.dims[:axis], *tile.dims[axis + 1 :])
+    operation_ = emitter.module.create(
+        "tile.arg_reduce",
+        [tile.value, indices.value, emitter.integers.value(along.extent)],
+        [emitter.tile_type(dims, tile.dtype), emitter.tile_type(dims, torch.int64)],
+        {"kind": emitter.module.attribute(f"{_ARGUMENT_KINDS[kind]} : i32"), "axis": axis},
+    )
+    value, index = operation_.results
+    return Tile(value, dims, tile.dtype), Tile(index, dims, torch.int64)
+
+
 def _arg_reduce(
     emitter: Emitter, name: str, kind: str, input: Any, dim: Any, keepdim: bool
 ) -> tuple[Tile, Tile]:
+    """The extreme elements along a dimension and their indices; of all, in row-major order."""
     tile = check_tile(emitter, name, input)
     if tile.dtype == torch.bool or tile.dtype in FLOAT8:
         emitter.fail(
@@ -250,34 +307,20 @@ def _arg_reduce(
             f"{name} is not defined for {tile.dtype}",
             "convert first, such as v.to(torch.int32) or v.to(torch.float32)",
         )
-    if dim is None and len(tile.dims) != 1:
-        emitter.fail(
-            ArgumentError,
-            f"{name} over all dimensions of {tile.shape_text} is not supported yet",
-            f"give it a dimension, such as {name}(v, dim=-1)",
-        )
-    axis = check_axis(emitter, name, 0 if dim is None else dim, len(tile.dims))
-    along = tile.dims[axis]
-    if along.name is None:
-        kept = tile if keepdim else emitter.squeeze_dims(tile, axis)
-        return kept, emitter.full(kept.dims, 0, torch.int64)
-    indices = iota(emitter, along)
-    for _ in range(len(tile.dims) - 1 - axis):
-        indices = emitter.expand_dims(indices, len(indices.dims))
-    indices = emitter.broadcast(indices, tile.dims)
-    wide = emitter.cast(tile, compute_dtype(tile.dtype))
-    dims = (*tile.dims[:axis], *tile.dims[axis + 1 :])
-    operation_ = emitter.module.create(
-        "tile.arg_reduce",
-        [wide.value, indices.value, emitter.integers.value(along.extent)],
-        [emitter.tile_type(dims, wide.dtype), emitter.tile_type(dims, torch.int64)],
-        {"kind": emitter.module.attribute(f"{_ARGUMENT_KINDS[kind]} : i32"), "axis": axis},
-    )
-    value, index = operation_.results
-    results = Tile(value, dims, wide.dtype), Tile(index, dims, torch.int64)
+    rank = len(tile.dims)
+    axes = list(range(rank)) if dim is None else [check_axis(emitter, name, dim, rank)]
+    value = _in_signed_order(emitter, emitter.cast(tile, compute_dtype(tile.dtype)))
+    index = _indices_along(emitter, tile, axes[-1])
+    size = tile.dims[axes[-1]].extent
+    value, index = _arg_step(emitter, kind, value, index, axes[-1])
+    for axis in reversed(axes[:-1]):
+        outer = mul(emitter, _indices_along(emitter, value, axis), size)
+        value, index = _arg_step(emitter, kind, value, add(emitter, outer, index), axis)
+        size = emitter.integers.mul(size, tile.dims[axis].extent)
     if keepdim:
-        results = emitter.expand_dims(results[0], axis), emitter.expand_dims(results[1], axis)
-    return emitter.cast(results[0], tile.dtype), results[1]
+        for axis in axes:
+            value, index = emitter.expand_dims(value, axis), emitter.expand_dims(index, axis)
+    return emitter.cast(_in_signed_order(emitter, value), tile.dtype), index
 
 
 @operation("torch.argmax", torch.argmax, methods=("argmax",))
@@ -327,7 +370,7 @@ def softmax(emitter: Emitter, input: Any, dim: Any, dtype: Any = None) -> Tile:
     """exp(v - max) over the sum of that along a dimension."""
     if dtype is not None:
         input = emitter.cast(check_tile(emitter, "torch.softmax", input), dtype)
-    tile = _float_tile(emitter, "torch.softmax", input)
+    tile = check_floating(emitter, "torch.softmax", input)
     axis = check_axis(emitter, "torch.softmax", dim, len(tile.dims))
     _, powers, total = _shifted_exp(emitter, "torch.softmax", tile, axis)
     return emitter.cast(div(emitter, powers, total), tile.dtype)
@@ -343,7 +386,7 @@ def log_softmax(emitter: Emitter, input: Any, dim: Any, dtype: Any = None) -> Ti
     """The logarithm of softmax: v - max - log(sum)."""
     if dtype is not None:
         input = emitter.cast(check_tile(emitter, "torch.log_softmax", input), dtype)
-    tile = _float_tile(emitter, "torch.log_softmax", input)
+    tile = check_floating(emitter, "torch.log_softmax", input)
     axis = check_axis(emitter, "torch.log_softmax", dim, len(tile.dims))
     shifted, _, total = _shifted_exp(emitter, "torch.log_softmax", tile, axis)
     logarithm = pointwise(emitter, "torch.log", Promotion.FLOAT, Arithmetic.log, [total])
