@@ -33,12 +33,21 @@ __all__ = [
     "BlockSize",
     "Tile",
     "arange",
+    "associative_scan",
     "constexpr",
+    "cumprod",
+    "cumsum",
     "dot",
     "fma",
     "full",
+    "join",
+    "rand",
+    "randint",
+    "randn",
+    "reduce",
     "register_block_size",
     "specialize",
+    "split",
     "static_range",
     "tile",
     "zeros",
@@ -215,6 +224,114 @@ def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
         y = wl.fma(x[rows, :], 2.0, bias[rows, :])
     """
     raise _outside("fma")
+
+
+@_device_function
+def associative_scan(
+    combine_fn: Callable[..., Any], input: Any, dim: int, reverse: bool = False
+) -> Any:
+    """Combines each element with all before it along a dimension.
+
+    Args:
+        combine_fn: an associative function of two elements, which are tiles without dimensions;
+            for a tuple of tiles one of two tuples, or of all elements of both
+        input: a tile, or a tuple of tiles of one shape
+        dim: the dimension
+        reverse: from the last element on
+
+    Returns:
+        a tile, or a tuple of tiles, of the input's shape and dtypes.
+
+    Raises:
+        DTypeError: the function changes a dtype
+
+    Example:
+        total = wl.associative_scan(torch.add, x[rows, :], dim=-1)
+    """
+    raise _outside("associative_scan")
+
+
+@_device_function
+def reduce(
+    combine_fn: Callable[..., Any],
+    input: Any,
+    dim: int | None = None,
+    other: Any = 0,
+    keep_dims: bool = False,
+) -> Any:
+    """Combines the elements along a dimension, or all of them.
+
+    Args:
+        combine_fn: as for `associative_scan`
+        input: a tile, or a tuple of tiles of one shape
+        dim: the dimension; all of them if None
+        other: the result where there is no element, or one for each tile
+        keep_dims: leave a dimension of size one
+
+    Example:
+        largest = wl.reduce(torch.maximum, x[rows, :], dim=-1, other=-float("inf"))
+    """
+    raise _outside("reduce")
+
+
+@_device_function
+def cumsum(input: torch.Tensor, dim: int) -> torch.Tensor:
+    """As torch.cumsum: the sum of all elements up to each one along a dimension."""
+    raise _outside("cumsum")
+
+
+@_device_function
+def cumprod(input: torch.Tensor, dim: int) -> torch.Tensor:
+    """As torch.cumprod: the product of all elements up to each one along a dimension."""
+    raise _outside("cumprod")
+
+
+@_device_function
+def join(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Two tiles of one shape along a new last dimension of size two.
+
+    Example:
+        pairs = wl.join(real, imaginary)
+    """
+    raise _outside("join")
+
+
+@_device_function
+def split(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The two tiles of which the last dimension, of size two, is made: the reverse of `join`.
+
+    Raises:
+        ShapeError: the last dimension does not have size two
+    """
+    raise _outside("split")
+
+
+@_device_function
+def rand(shape: Sequence[Any], seed: int) -> torch.Tensor:
+    """Random f32, uniform from 0 up to 1, by Philox 4x32-10.
+
+    The numbers depend on the seed and on the indices in the whole loops, not on block sizes.
+
+    Args:
+        shape: as for `zeros`
+        seed: an int, or a tile of i64 without dimensions
+
+    Example:
+        keep = wl.rand([rows, cols], seed) > 0.1
+    """
+    raise _outside("rand")
+
+
+@_device_function
+def randn(shape: Sequence[Any], seed: int) -> torch.Tensor:
+    """Random f32, normal with mean 0 and deviation 1; the arguments are those of `rand`."""
+    raise _outside("randn")
+
+
+@_device_function
+def randint(shape: Sequence[Any], low: int, high: int, seed: int) -> torch.Tensor:
+    """Random i32 from `low` up to `high`, which is not among them; otherwise as `rand`."""
+    raise _outside("randint")
 
 
 @_device_function

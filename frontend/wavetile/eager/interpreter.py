@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from wavetile import language
-from wavetile.eager import indexing, meanings
+from wavetile.eager import indexing, meanings, random
 from wavetile.eager.tiles import EagerTile
 from wavetile.errors import ArgumentError, TensorAccessError
 
@@ -91,7 +91,7 @@ class Interpreter(TorchFunctionMode):
             case _:
                 raise ArgumentError(f"a block size is a positive constant, not {block_size!r}")
         return [
-            EagerTile(start, min(start + size, high), size, number)
+            EagerTile(start, min(start + size, high), size, number, high)
             for number, start in enumerate(range(low, high, size))
         ]
 
@@ -133,6 +133,49 @@ class Interpreter(TorchFunctionMode):
     def arange(self, size: Any, dtype: torch.dtype = torch.int64) -> torch.Tensor:
         """`wl.arange`."""
         return _as_value(torch.arange(size.__index__(), dtype=dtype))
+
+    def rand(self, shape: Any, seed: Any) -> torch.Tensor:
+        """`wl.rand`."""
+        return _as_value(random.rand(shape, seed))
+
+    def randn(self, shape: Any, seed: Any) -> torch.Tensor:
+        """`wl.randn`."""
+        return _as_value(random.randn(shape, seed))
+
+    def randint(self, shape: Any, low: int, high: int, seed: Any) -> torch.Tensor:
+        """`wl.randint`."""
+        return _as_value(random.randint(shape, low, high, seed))
+
+    def associative_scan(self, combine_fn: Any, input: Any, dim: int, reverse: bool = False) -> Any:
+        """`wl.associative_scan`."""
+        return _as_value(meanings.associative_scan(combine_fn, input, dim, reverse))
+
+    def reduce(
+        self,
+        combine_fn: Any,
+        input: Any,
+        dim: int | None = None,
+        other: Any = 0,
+        keep_dims: bool = False,
+    ) -> Any:
+        """`wl.reduce`."""
+        return _as_value(meanings.reduce(combine_fn, input, dim, other, keep_dims))
+
+    def cumsum(self, input: torch.Tensor, dim: int) -> torch.Tensor:
+        """`wl.cumsum`."""
+        return _as_value(torch.cumsum(input, dim))
+
+    def cumprod(self, input: torch.Tensor, dim: int) -> torch.Tensor:
+        """`wl.cumprod`."""
+        return _as_value(torch.cumprod(input, dim))
+
+    def join(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        """`wl.join`."""
+        return _as_value(torch.stack(torch.broadcast_tensors(a, b), -1))
+
+    def split(self, input: torch.Tensor) -> Any:
+        """`wl.split`."""
+        return _as_value((input[..., 0], input[..., 1]))
 
     def fma(self, *args: Any) -> torch.Tensor:
         """`wl.fma`."""

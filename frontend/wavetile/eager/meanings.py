@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,67 @@ def dot(
     if acc is not None:
         product = acc.to(summed) + product
     return product.to(out_dtype or (summed if acc is None else acc.dtype))
+
+
+def _in_order(
+    combine_fn: Callable[..., Any], input: Any, dim: int, reverse: bool
+) -> list[list[torch.Tensor]]:
+    """For each index along a dimension the combination of all slices up to it."""
+    several = isinstance(input, (tuple, list))
+    tensors = torch.broadcast_tensors(*(input if several else [input]))
+    unpacked = several and len(inspect.signature(combine_fn).parameters) != 2
+    slices = list(zip(*(tensor.unbind(dim) for tensor in tensors), strict=True))
+    totals: list[list[torch.Tensor]] = []
+    for one in reversed(slices) if reverse else slices:
+        if not totals:
+            totals.append(list(one))
+            continue
+        before = totals[-1]
+        if not several:
+            totals.append([combine_fn(before[0], one[0])])
+        elif unpacked:
+            totals.append(list(combine_fn(*before, *one)))
+        else:
+            totals.append(list(combine_fn(tuple(before), one)))
+    return totals
+
+
+def associative_scan(
+    combine_fn: Callable[..., Any], input: Any, dim: int, reverse: bool = False
+) -> Any:
+    """`wl.associative_scan`."""
+    totals = _in_order(combine_fn, input, dim, reverse)
+    several = isinstance(input, (tuple, list))
+    if not totals:
+        return tuple(input) if several else input
+    ordered = list(reversed(totals)) if reverse else totals
+    results = tuple(torch.stack(parts, dim) for parts in zip(*ordered, strict=True))
+    return results if several else results[0]
+
+
+def reduce(
+    combine_fn: Callable[..., Any],
+    input: Any,
+    dim: int | None = None,
+    other: Any = 0,
+    keep_dims: bool = False,
+) -> Any:
+    """`wl.reduce`."""
+    several = isinstance(input, (tuple, list))
+    tensors = list(input) if several else [input]
+    others = list(other) if isinstance(other, (tuple, list)) else [other] * len(tensors)
+    dims = range(tensors[0].dim()) if dim is None else [dim % tensors[0].dim()]
+    for axis in reversed(dims):
+        totals = _in_order(combine_fn, tensors if several else tensors[0], axis, reverse=False)
+        if totals:
+            tensors = totals[-1]
+        else:
+            shape = [*tensors[0].shape[:axis], *tensors[0].shape[axis + 1 :]]
+            tensors = [t.new_full(shape, o) for t, o in zip(tensors, others, strict=True)]
+    if keep_dims:
+        for axis in dims:
+            tensors = [tensor.unsqueeze(axis) for tensor in tensors]
+    return tuple(tensors) if several else tensors[0]
 
 
 def fma(a: Any, b: Any, c: Any) -> torch.Tensor:

@@ -16,6 +16,7 @@ class EagerTile(Tile):
 
     Attributes:
         begin, end, block_size, id: see `wl.Tile`
+        upper: the end of its loop
         offset: what was added to the variable, as in `x[rows + 1]`
     """
 
@@ -23,6 +24,7 @@ class EagerTile(Tile):
     end: int
     block_size: int
     id: int
+    upper: int
     offset: int = 0
 
     @property

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
@@ -32,8 +33,13 @@ from wavetile.tracing.values import (
 )
 
 if TYPE_CHECKING:
-    from wavetile._C import TileModule, Type, Value
+    from wavetile._C import Operation, TileModule, Type, Value
     from wavetile.config import Settings
+
+
+def _nobody_traces(function: Any, args: Sequence[Any]) -> Any:
+    raise AssertionError("functions are called while a kernel is traced")
+
 
 Number = bool | int | float | RuntimeInteger | RuntimeFloat | RuntimeBool
 
@@ -98,6 +104,10 @@ class Emitter:
         self.location = SourceLocation("", 0)
         self.dims = DimTable()
         self.integers = IntegerEmitter(module)
+        #: Calls a function of the kernel's author; whoever traces the kernel sets it.
+        self.call: Callable[[Any, Sequence[Any]], Any] = _nobody_traces
+        #: Whether tiles without dimensions are plain numbers, as in the body of a scan.
+        self._numbers = False
         #: The dtype of the kernel's float arguments.
         self.scalar_dtype = torch.float32
 
@@ -111,10 +121,14 @@ class Emitter:
 
     def tile_type(self, dims: Sequence[Dim], dtype: torch.dtype) -> Type:
         """The type of a tile."""
+        if self._numbers and not dims:
+            return self.module.type(BY_DTYPE[dtype].text)
         return tile_type(self.module, dims, dtype)
 
     def arithmetic(self, dims: Sequence[Dim] | None, dtype: torch.dtype) -> Arithmetic:
         """Operations on tiles of a shape, or on numbers."""
+        if self._numbers and not dims:
+            dims = None
         return Arithmetic(self.module, dims, dtype, self.fast_math)
 
     def number(self, number: Number, dtype: torch.dtype) -> Value:
@@ -150,10 +164,26 @@ class Emitter:
 
     def full(self, dims: Sequence[Dim], number: Number, dtype: torch.dtype) -> Tile:
         """A tile with a number in every element."""
+        if self._numbers and not dims:
+            return Tile(self.number(number, dtype), (), dtype)
         value = self.module.value(
             "tile.full", [self.number(number, dtype)], self.tile_type(dims, dtype)
         )
         return Tile(value, tuple(dims), dtype)
+
+    @contextmanager
+    def function_body(self, operation: Operation) -> Iterator[list[Value]]:
+        """Emits into the body of an operation on numbers, which stand for tiles there.
+
+        Gives the arguments of the body.
+        """
+        self.module.enter(operation)
+        outside, self._numbers = self._numbers, True
+        try:
+            yield list(operation.arguments)
+        finally:
+            self._numbers = outside
+            self.module.leave()
 
     # -- Conversion
 

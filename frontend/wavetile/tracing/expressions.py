@@ -8,6 +8,7 @@ import builtins
 import difflib
 import math
 import types
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
@@ -112,6 +113,8 @@ class Expressions:
         self.frame = frame
         self.size_name = size_name
         self.scalars = ScalarEmitter(emitter)
+        self._call_node: ast.Call | None = None
+        emitter.call = self.call_function
 
     # -- Places
 
@@ -460,7 +463,13 @@ class Expressions:
                 self.unsupported(keyword)
             kwargs[keyword.arg] = self.evaluate(keyword.value)
         self.at(node)
+        self._call_node = node
         return self.call(node, function, args, kwargs)
+
+    def call_function(self, function: Any, args: Sequence[Any]) -> Any:
+        """Calls a function that an operation was given, at the place of that operation."""
+        assert self._call_node is not None, "an operation is called"
+        return self.call(self._call_node, function, list(args), {})
 
     def call(self, node: ast.Call, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """function(*args, **kwargs)."""

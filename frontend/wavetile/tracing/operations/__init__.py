@@ -14,6 +14,7 @@ from wavetile.tracing.operations import (
     matrix,
     norms,
     pointwise,
+    random,
     reductions,
     shapes,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "matrix",
     "norms",
     "pointwise",
+    "random",
     "reductions",
     "shapes",
 ]

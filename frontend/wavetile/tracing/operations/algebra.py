@@ -42,7 +42,16 @@ _binary("torch.minimum", Promotion.COMMON, Arithmetic.minimum, torch.minimum)
 _binary("torch.fmax", Promotion.COMMON, Arithmetic.maximum_number, torch.fmax)
 _binary("torch.fmin", Promotion.COMMON, Arithmetic.minimum_number, torch.fmin)
 _binary("torch.floor_divide", Promotion.NUMBER, Arithmetic.floor_divide, torch.floor_divide)
-_binary("torch.remainder", Promotion.NUMBER, Arithmetic.remainder, torch.remainder)
+
+
+@operation("torch.remainder", torch.remainder, methods=("remainder",))
+def remainder(emitter: Emitter, input: Any, other: Any) -> Tile:
+    """What is left of a division rounded down: zero or of other's sign."""
+    return pointwise(
+        emitter, "torch.remainder", Promotion.NUMBER, Arithmetic.remainder, [input, other]
+    )
+
+
 _binary("torch.fmod", Promotion.NUMBER, Arithmetic.fmod, torch.fmod)
 _binary("torch.copysign", Promotion.FLOAT, Arithmetic.copysign, torch.copysign)
 _binary("torch.atan2", Promotion.FLOAT, Arithmetic.atan2, torch.atan2, torch.arctan2)

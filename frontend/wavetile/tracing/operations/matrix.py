@@ -9,10 +9,11 @@ import torch
 
 from wavetile import language
 from wavetile.errors import ArgumentError, DTypeError, ShapeError
-from wavetile.tracing.dtypes import FLOAT8
-from wavetile.tracing.operations.algebra import add
+from wavetile.tracing.dtypes import FLOAT8, compute_dtype
+from wavetile.tracing.operations.algebra import add, mul
+from wavetile.tracing.operations.reductions import reduce
 from wavetile.tracing.operations.registry import operation
-from wavetile.tracing.operations.shapes import check_tile
+from wavetile.tracing.operations.shapes import check_tile, permute
 from wavetile.tracing.values import Tile
 
 if TYPE_CHECKING:
@@ -27,14 +28,23 @@ _ACCUMULATOR = {
 
 
 def _product(emitter: Emitter, name: str, a: Any, b: Any, acc: Tile | None) -> Tile:
-    """a @ b + acc in the accumulator's type."""
+    """a @ b + acc in the accumulator's type, of matrices or of batches of them."""
     lhs, rhs = check_tile(emitter, name, a), check_tile(emitter, name, b)
-    if len(lhs.dims) != 2 or len(rhs.dims) != 2:
+    rank = len(lhs.dims)
+    if rank != len(rhs.dims) or rank not in (2, 3):
         emitter.fail(
             ShapeError,
-            f"{name} needs two dimensions each, not {lhs.shape_text} and {rhs.shape_text}",
+            f"{name} needs two dimensions each, or three, not {lhs.shape_text} and"
+            f" {rhs.shape_text}",
+            "index batches one by one, such as x[b, rows, k] with a wl.tile or int `b`",
         )
-    if not lhs.dims[1].same(rhs.dims[0]):
+    if rank == 3:
+        return _batch_product(emitter, name, lhs, rhs, acc)
+    return _matrix_product(emitter, name, lhs, rhs, acc)
+
+
+def _check_operands(emitter: Emitter, name: str, lhs: Tile, rhs: Tile) -> None:
+    if not lhs.dims[-1].same(rhs.dims[-2]):
         emitter.fail(
             ShapeError,
             f"{name}: {lhs.shape_text} times {rhs.shape_text}: the inner dimensions differ",
@@ -47,7 +57,15 @@ def _product(emitter: Emitter, name: str, a: Any, b: Any, acc: Tile | None) -> T
             "convert one of them with .to(dtype)",
         )
     if lhs.dtype not in _ACCUMULATOR:
-        emitter.fail(DTypeError, f"{name} is not supported for {lhs.dtype}")
+        emitter.fail(
+            DTypeError,
+            f"{name} is not supported for {lhs.dtype}",
+            "supported are floats and i8; convert with .to(dtype)",
+        )
+
+
+def _matrix_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile | None) -> Tile:
+    _check_operands(emitter, name, lhs, rhs)
     dtype = _ACCUMULATOR[lhs.dtype]
     dims = (lhs.dims[0], rhs.dims[1])
     if acc is None:
@@ -69,6 +87,53 @@ def _product(emitter: Emitter, name: str, a: Any, b: Any, acc: Tile | None) -> T
     return Tile(value, dims, dtype)
 
 
+# -- Batches: a block has one matrix of them
+
+
+def _one_matrix(emitter: Emitter, name: str, tile: Tile) -> Tile:
+    """The only matrix of a batch."""
+    batch = tile.dims[0]
+    if batch.name is None:
+        return emitter.squeeze_dims(tile, 0)
+    fixed = emitter.dims.block_sizes.setdefault(batch.name, 1)
+    if fixed != 1:
+        emitter.fail(
+            ShapeError,
+            f"{name}: a block holds {fixed} matrices of the batch `{batch}`, and products of"
+            " more than one are not supported yet",
+            "leave the block size of that loop out, or make it 1",
+        )
+    if tile.dtype in FLOAT8:
+        emitter.fail(
+            DTypeError,
+            f"{name}: batches of {tile.dtype} are not supported yet",
+            "index the batch with an int, such as x[b.begin, rows, k]",
+        )
+    return reduce(emitter, "sum", tile, [0], False)
+
+
+def _batch_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile | None) -> Tile:
+    batch = lhs.dims[0]
+    if not batch.same(rhs.dims[0]):
+        emitter.fail(
+            ShapeError,
+            f"{name}: {lhs.shape_text} times {rhs.shape_text}: the batches differ",
+            "index both with the variable of one loop, such as x[b, rows, k] @ y[b, k, cols]",
+        )
+    start = None
+    if acc is not None:
+        if len(acc.dims) != 3 or not acc.dims[0].same(batch):
+            emitter.fail(
+                ShapeError,
+                f"{name}: the accumulator {acc.shape_text} has another batch than {lhs.shape_text}",
+            )
+        start = _one_matrix(emitter, name, acc)
+    product = _matrix_product(
+        emitter, name, _one_matrix(emitter, name, lhs), _one_matrix(emitter, name, rhs), start
+    )
+    return emitter.broadcast(emitter.expand_dims(product, 0), (batch, *product.dims))
+
+
 @operation("wl.dot", language.dot)
 def dot(emitter: Emitter, a: Any, b: Any, acc: Any = None, out_dtype: Any = None) -> Tile:
     """a @ b + acc, in the accumulator's dtype unless `out_dtype` says otherwise."""
@@ -81,24 +146,138 @@ def dot(emitter: Emitter, a: Any, b: Any, acc: Any = None, out_dtype: Any = None
     return result if start is None else emitter.cast(result, start.dtype)
 
 
-@operation("torch.matmul", torch.matmul, torch.mm, methods=("matmul", "mm"))
+def _with_vectors(emitter: Emitter, name: str, lhs: Tile, rhs: Tile) -> Tile:
+    """A product of which one operand has one dimension: sums of products."""
+    if lhs.dtype != rhs.dtype:
+        emitter.fail(DTypeError, f"{name}: {lhs.dtype} times {rhs.dtype}: the dtypes differ")
+    inner = rhs.dims[-2] if len(rhs.dims) > 1 else rhs.dims[-1]
+    if not lhs.dims[-1].same(inner):
+        emitter.fail(
+            ShapeError,
+            f"{name}: {lhs.shape_text} times {rhs.shape_text}: the inner dimensions differ",
+        )
+    axis = len(lhs.dims) - 1
+    if len(rhs.dims) > 1:
+        lhs, axis = emitter.expand_dims(lhs, 1), 0
+    dtype = lhs.dtype
+    wide = [emitter.cast(tile, compute_dtype(dtype)) for tile in (lhs, rhs)]
+    return emitter.cast(reduce(emitter, "sum", mul(emitter, *wide), [axis], False), dtype)
+
+
+@operation(
+    "torch.matmul",
+    torch.matmul,
+    torch.mm,
+    torch.bmm,
+    torch.mv,
+    methods=("matmul", "mm", "bmm", "mv"),
+)
 def matmul(emitter: Emitter, input: Any, other: Any) -> Tile:
-    """input @ other in the dtype of the operands."""
-    result = _product(emitter, "matmul", input, other, None)
-    return emitter.cast(result, input.dtype)
+    """input @ other in the dtype of the operands: matrices, batches of them, or vectors."""
+    lhs, rhs = check_tile(emitter, "matmul", input), check_tile(emitter, "matmul", other)
+    if min(len(lhs.dims), len(rhs.dims)) == 1 and max(len(lhs.dims), len(rhs.dims)) <= 2:
+        return _with_vectors(emitter, "matmul", lhs, rhs)
+    return emitter.cast(_product(emitter, "matmul", lhs, rhs, None), lhs.dtype)
 
 
-@operation("torch.addmm", torch.addmm, methods=("addmm",))
-def addmm(emitter: Emitter, input: Any, mat1: Any, mat2: Any) -> Tile:
-    """input + mat1 @ mat2 in the dtype of input, which may be wider than that of the operands."""
+@operation("torch.addmm", torch.addmm, torch.baddbmm, methods=("addmm", "baddbmm"))
+def addmm(
+    emitter: Emitter, input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1
+) -> Tile:
+    """beta * input + alpha * mat1 @ mat2 in input's dtype, which may be wider than theirs."""
     start = check_tile(emitter, "torch.addmm", input)
     lhs, rhs = check_tile(emitter, "torch.addmm", mat1), check_tile(emitter, "torch.addmm", mat2)
-    if (
-        len(start.dims) == 2
-        and len(lhs.dims) == 2
-        and len(rhs.dims) == 2
-        and all(a.same(b) for a, b in zip(start.dims, (lhs.dims[0], rhs.dims[1]), strict=True))
-    ):
+    dims = (*lhs.dims[:-1], rhs.dims[-1])
+    fits = len(start.dims) == len(dims) and all(
+        a.same(b) for a, b in zip(start.dims, dims, strict=True)
+    )
+    if fits and alpha == 1 and beta == 1:
         return emitter.cast(_product(emitter, "torch.addmm", lhs, rhs, start), start.dtype)
     product = _product(emitter, "torch.addmm", lhs, rhs, None)
-    return emitter.cast(add(emitter, product, start), start.dtype)
+    if alpha != 1:
+        product = mul(emitter, product, alpha)
+    scaled = start if beta == 1 else mul(emitter, start, beta)
+    return emitter.cast(add(emitter, product, scaled), start.dtype)
+
+
+# -- Einstein's notation
+
+
+def _equation(emitter: Emitter, equation: Any, operands: Any) -> tuple[str, str, str]:
+    text = equation.replace(" ", "") if isinstance(equation, str) else ""
+    inputs, arrow, output = text.partition("->")
+    parts = inputs.split(",")
+    letters = set(inputs.replace(",", "")) | set(output)
+    if not arrow or len(parts) != 2 or len(operands) != 2 or not all(map(str.isalpha, letters)):
+        emitter.fail(
+            ArgumentError,
+            f"torch.einsum: {equation!r} with {len(operands)} operands is not supported",
+            'give it two operands and the result, such as "ik,kj->ij"',
+        )
+    for part in (*parts, output):
+        if len(set(part)) != len(part) or not set(output) <= set(inputs):
+            emitter.fail(
+                ArgumentError,
+                f"torch.einsum: {equation!r} repeats a letter, or makes one up",
+                "take the diagonal in host code",
+            )
+    return parts[0], parts[1], output
+
+
+def _summed(emitter: Emitter, tile: Tile, letters: str, kept: set[str]) -> tuple[Tile, str]:
+    """A tile summed along the letters that nothing else has."""
+    axes = [axis for axis, letter in enumerate(letters) if letter not in kept]
+    if axes:
+        wide = emitter.cast(tile, compute_dtype(tile.dtype))
+        tile = emitter.cast(reduce(emitter, "sum", wide, axes, False), tile.dtype)
+    return tile, "".join(letter for letter in letters if letter in kept)
+
+
+def _aligned(emitter: Emitter, tile: Tile, letters: str, order: str) -> Tile:
+    """A tile with a dimension for each letter of `order`, of size one for those it lacks."""
+    present = [letter for letter in order if letter in letters]
+    tile = permute(emitter, tile, [letters.index(letter) for letter in present])
+    for axis, letter in enumerate(order):
+        if letter not in letters:
+            tile = emitter.expand_dims(tile, axis)
+    return tile
+
+
+@operation("torch.einsum", torch.einsum)
+def einsum(emitter: Emitter, equation: Any, *operands: Any) -> Tile:
+    """A product of two tiles in Einstein's notation."""
+    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = tuple(operands[0])
+    first, second, output = _equation(emitter, equation, operands)
+    lhs, rhs = (check_tile(emitter, "torch.einsum", operand) for operand in operands)
+    if len(first) != len(lhs.dims) or len(second) != len(rhs.dims):
+        emitter.fail(
+            ShapeError,
+            f"torch.einsum: {equation!r} does not fit {lhs.shape_text} and {rhs.shape_text}",
+        )
+    lhs, first = _summed(emitter, lhs, first, set(second) | set(output))
+    rhs, second = _summed(emitter, rhs, second, set(first) | set(output))
+    batch = [letter for letter in output if letter in first and letter in second]
+    inner = [letter for letter in first if letter in second and letter not in output]
+    rows = [letter for letter in output if letter in first and letter not in second]
+    columns = [letter for letter in output if letter in second and letter not in first]
+    if len(batch) <= 1 and (len(inner), len(rows), len(columns)) == (1, 1, 1):
+        lhs = _aligned(emitter, lhs, first, "".join(batch + rows + inner))
+        rhs = _aligned(emitter, rhs, second, "".join(batch + inner + columns))
+        result, letters = matmul(emitter, lhs, rhs), "".join(batch + rows + columns)
+    else:
+        letters = "".join(batch + rows + columns)
+        order = letters + "".join(inner)
+        dtype = emitter.promote([lhs, rhs])
+        wide = [
+            emitter.cast(_aligned(emitter, tile, own, order), compute_dtype(dtype))
+            for tile, own in ((lhs, first), (rhs, second))
+        ]
+        result = mul(emitter, *wide)
+        if inner:
+            axes = list(range(len(letters), len(order)))
+            result = reduce(emitter, "sum", result, axes, False)
+        result = emitter.cast(result, dtype)
+    if letters == output:
+        return result
+    return permute(emitter, result, [letters.index(letter) for letter in output])

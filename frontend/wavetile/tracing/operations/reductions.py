@@ -71,7 +71,7 @@ def reduce(emitter: Emitter, kind: str, tile: Tile, axes: list[int], keepdim: bo
     return tile
 
 
-def _in_signed_order(emitter: Emitter, tile: Tile) -> Tile:
+def in_signed_order(emitter: Emitter, tile: Tile) -> Tile:
     """Unsigned integers with the top bit flipped, so that signed ones are in their order; or back.
 
     The dialect's reductions compare integers as signed ones.
@@ -99,8 +99,8 @@ def _reduction(
     axes = _axes(emitter, name, dim, len(tile.dims))
     wide = emitter.cast(tile, compute_dtype(dtype))
     if kind in ("maximum", "minimum"):
-        wide = _in_signed_order(emitter, wide)
-        result = _in_signed_order(emitter, reduce(emitter, kind, wide, axes, keepdim))
+        wide = in_signed_order(emitter, wide)
+        result = in_signed_order(emitter, reduce(emitter, kind, wide, axes, keepdim))
         return emitter.cast(result, dtype)
     return emitter.cast(reduce(emitter, kind, wide, axes, keepdim), dtype)
 
@@ -268,7 +268,7 @@ def var_mean(
     return emitter.cast(variance, input.dtype), emitter.cast(average, input.dtype)
 
 
-def _indices_along(emitter: Emitter, tile: Tile, axis: int) -> Tile:
+def indices_along(emitter: Emitter, tile: Tile, axis: int) -> Tile:
     """For each element its index along a dimension, as i64."""
     if tile.dims[axis].name is None:
         return emitter.full(tile.dims, 0, torch.int64)
@@ -309,18 +309,18 @@ def _arg_reduce(
         )
     rank = len(tile.dims)
     axes = list(range(rank)) if dim is None else [check_axis(emitter, name, dim, rank)]
-    value = _in_signed_order(emitter, emitter.cast(tile, compute_dtype(tile.dtype)))
-    index = _indices_along(emitter, tile, axes[-1])
+    value = in_signed_order(emitter, emitter.cast(tile, compute_dtype(tile.dtype)))
+    index = indices_along(emitter, tile, axes[-1])
     size = tile.dims[axes[-1]].extent
     value, index = _arg_step(emitter, kind, value, index, axes[-1])
     for axis in reversed(axes[:-1]):
-        outer = mul(emitter, _indices_along(emitter, value, axis), size)
+        outer = mul(emitter, indices_along(emitter, value, axis), size)
         value, index = _arg_step(emitter, kind, value, add(emitter, outer, index), axis)
         size = emitter.integers.mul(size, tile.dims[axis].extent)
     if keepdim:
         for axis in axes:
             value, index = emitter.expand_dims(value, axis), emitter.expand_dims(index, axis)
-    return emitter.cast(_in_signed_order(emitter, value), tile.dtype), index
+    return emitter.cast(in_signed_order(emitter, value), tile.dtype), index
 
 
 @operation("torch.argmax", torch.argmax, methods=("argmax",))
