@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 import torch
-from wavetile.tracing.dtypes import BY_DTYPE, FLOAT8, Operand, number_dtype, result_dtype
+from wavetile.tracing.dtypes import BY_DTYPE, STORAGE_ONLY, Operand, number_dtype, result_dtype
 
-DTYPES = [dtype for dtype in BY_DTYPE if dtype not in FLOAT8]
+DTYPES = [dtype for dtype in BY_DTYPE if dtype not in STORAGE_ONLY]
 NUMBERS = [True, 3, 2.5]
 
 

@@ -11,6 +11,11 @@ import torch
 FLOAT8 = frozenset(
     (torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz)
 )
+#: Held as integers that encode them; they are loaded, stored and converted, and nothing else.
+SCALE8 = torch.float8_e8m0fnu
+PACKED4 = torch.float4_e2m1fn_x2
+#: Dtypes without arithmetic, as in torch.
+STORAGE_ONLY = FLOAT8 | {SCALE8, PACKED4}
 
 #: Integers whose operations differ from those of MLIR's plain integers in signedness only.
 UNSIGNED = frozenset((torch.uint8, torch.uint16, torch.uint32))
@@ -34,6 +39,8 @@ _TYPES = [
     ElementType(torch.float8_e4m3fnuz, "f8e4m3fnuz", "f8E4M3FNUZ"),
     ElementType(torch.float8_e5m2, "f8e5m2", "f8E5M2"),
     ElementType(torch.float8_e5m2fnuz, "f8e5m2fnuz", "f8E5M2FNUZ"),
+    ElementType(SCALE8, "f8e8m0fnu", "i8"),
+    ElementType(PACKED4, "f4e2m1fnx2", "i8"),
     ElementType(torch.int64, "i64", "i64"),
     ElementType(torch.int32, "i32", "i32"),
     ElementType(torch.int16, "i16", "i16"),

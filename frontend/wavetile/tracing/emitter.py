@@ -14,6 +14,8 @@ from wavetile.tracing.arithmetic import Arithmetic, tile_type
 from wavetile.tracing.dtypes import (
     BY_DTYPE,
     FLOAT8,
+    PACKED4,
+    SCALE8,
     UNSIGNED,
     Operand,
     number_dtype,
@@ -136,6 +138,11 @@ class Emitter:
         target = self.module.type(BY_DTYPE[dtype].text)
         match number:
             case bool() | int() | float():
+                if dtype is SCALE8:
+                    encoded = torch.tensor(float(number)).to(SCALE8).view(torch.int8)
+                    return self.module.constant(target, int(encoded))
+                if dtype is PACKED4:
+                    self.fail(DTypeError, f"a number cannot become {dtype}, as in torch")
                 if not dtype.is_floating_point:
                     number = self._integer_constant(int(number), dtype)
                 return self.module.constant(target, number)
@@ -203,6 +210,14 @@ class Emitter:
         for dtype in (source, target):
             if dtype not in BY_DTYPE:
                 self.unsupported_dtype(dtype)
+        if PACKED4 in (source, target):
+            self.fail(
+                DTypeError,
+                f"{PACKED4} cannot be converted, as in torch: each element holds two numbers",
+                "load and store it as it is, or view the tensor as torch.uint8 in host code",
+            )
+        if SCALE8 in (source, target):
+            return self._convert_scale(value, dims, source, target)
         if target is torch.bool:
             a = self.arithmetic(dims, source)
             return a.compare("ne", value, a.constant(0))
@@ -227,6 +242,40 @@ class Emitter:
         if target.itemsize == source.itemsize:
             return value
         return self._conversion("arith.trunci", value, dims, target)
+
+    def _convert_scale(
+        self, value: Value, dims: Sequence[Dim] | None, source: torch.dtype, target: torch.dtype
+    ) -> Value:
+        """To or from powers of two in 8 bits: the exponent of f32, rounded as torch does."""
+        a = self.arithmetic(dims, torch.int32)
+        if target is SCALE8:
+            value = self.convert(value, dims, source, torch.float32)
+            bits = self._conversion("arith.bitcast", value, dims, torch.int32)
+            exponent = a.bit_and(a.shift_right(bits, a.constant(23)), a.constant(0xFF))
+            rest = a.bit_and(bits, a.constant(0x7FFFFF))
+            half = a.constant(0x400000)
+            # From half way on to the next power; half way itself only if that is not the first.
+            above = a.of(torch.bool).bit_or(
+                a.compare("gt", rest, half),
+                a.of(torch.bool).bit_and(
+                    a.compare("eq", rest, half), a.compare("gt", exponent, a.constant(0))
+                ),
+            )
+            finite = a.compare("ne", exponent, a.constant(0xFF))
+            up = a.of(torch.bool).bit_and(above, finite)
+            code = a.add(exponent, a.select(up, a.constant(1), a.constant(0)))
+            return self._conversion("arith.trunci", code, dims, torch.int8)
+        code = self._conversion("arith.extui", value, dims, torch.int32)
+        bits = self._shifted_exponent(a, code)
+        number = self._conversion("arith.bitcast", bits, dims, torch.float32)
+        return self.convert(number, dims, torch.float32, target)
+
+    @staticmethod
+    def _shifted_exponent(a: Arithmetic, code: Value) -> Value:
+        """The bits of f32 with an exponent; the smallest power is a denormal, the last NaN."""
+        bits = a.shift_left(code, a.constant(23))
+        bits = a.select(a.compare("eq", code, a.constant(0)), a.constant(0x400000), bits)
+        return a.select(a.compare("eq", code, a.constant(0xFF)), a.constant(0x7F800001), bits)
 
     def _convert_float(
         self, value: Value, dims: Sequence[Dim] | None, source: torch.dtype, target: torch.dtype

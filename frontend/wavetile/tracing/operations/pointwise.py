@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from wavetile.errors import ArgumentError, DTypeError, TensorAccessError
-from wavetile.tracing.dtypes import FLOAT8, compute_dtype
+from wavetile.tracing.dtypes import STORAGE_ONLY, compute_dtype
 from wavetile.tracing.operations.registry import operation
 from wavetile.tracing.values import Tile, describe, is_number
 
@@ -88,7 +88,7 @@ def pointwise(
             f"{name} is for {_OPERANDS[promotion]}, not {common}, as in torch",
             "convert first, such as v.to(torch.float32) or v.to(torch.int32)",
         )
-    if common in FLOAT8:
+    if common in STORAGE_ONLY:
         emitter.fail(
             DTypeError,
             f"{name} is not defined for {common}, as in torch",

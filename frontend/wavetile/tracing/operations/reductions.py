@@ -14,7 +14,7 @@ import torch
 
 from wavetile.errors import ArgumentError, DTypeError
 from wavetile.tracing.arithmetic import Arithmetic
-from wavetile.tracing.dtypes import FLOAT8, UNSIGNED, compute_dtype, sum_dtype
+from wavetile.tracing.dtypes import STORAGE_ONLY, UNSIGNED, compute_dtype, sum_dtype
 from wavetile.tracing.operations.algebra import add, div, mul, sub
 from wavetile.tracing.operations.creation import iota
 from wavetile.tracing.operations.pointwise import Promotion, pointwise
@@ -88,7 +88,7 @@ def _reduction(
 ) -> Tile:
     """Reduces in the compute type of `dtype`, to which the result is rounded."""
     tile = check_tile(emitter, name, input)
-    if tile.dtype in FLOAT8:
+    if tile.dtype in STORAGE_ONLY:
         emitter.fail(
             DTypeError,
             f"{name} is not defined for {tile.dtype}, as in torch",
@@ -301,7 +301,7 @@ def _arg_reduce(
 ) -> tuple[Tile, Tile]:
     """The extreme elements along a dimension and their indices; of all, in row-major order."""
     tile = check_tile(emitter, name, input)
-    if tile.dtype == torch.bool or tile.dtype in FLOAT8:
+    if tile.dtype == torch.bool or tile.dtype in STORAGE_ONLY:
         emitter.fail(
             DTypeError,
             f"{name} is not defined for {tile.dtype}",
