@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import linecache
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from wavetile import _C, code_cache, dump
 from wavetile.config import Config, Settings
-from wavetile.errors import ConfigError
+from wavetile.errors import ArgumentError, CompilationError, ConfigError
 from wavetile.explanation import explain, format_resources
+from wavetile.structure import Flattener, Structure, is_structured
+from wavetile.syntax.regions import Parameter, find_tunables
 from wavetile.tracing.region import TracedRegion, kernel_symbol, trace_region
 
 if TYPE_CHECKING:
+    from wavetile.language import BlockSize
     from wavetile.syntax.regions import Region
     from wavetile.syntax.source import FunctionSource
 
@@ -105,7 +108,7 @@ class RegionCompiler:
         region: Region,
         regions: int,
         settings: Settings,
-        config: Config | None,
+        configs: Sequence[Config],
         dims_of_regions: dict[str, set[str]],
     ) -> None:
         """`dims_of_regions` is shared by the regions of a kernel: the names of the dimensions of
@@ -113,20 +116,101 @@ class RegionCompiler:
         self.source = source
         self.region = region
         self.settings = settings
-        self.config = config
+        self.configs = configs
         self.regions = regions
         self.dims_of_regions = dims_of_regions
         self.symbol = kernel_symbol(source, region, regions)
+        #: Regions whose parameters are what the arguments of this one are made of, by how.
+        self._structured: dict[tuple[Structure | None, ...], tuple[RegionCompiler, Any]] = {}
+        self._make_launcher: Callable[[RegionCompiler], Any] | None = None
+
+    def with_launcher(self, make: Callable[[RegionCompiler], Any]) -> Any:
+        """A launcher for this region; `make` also makes those of structured arguments."""
+        self._make_launcher = make
+        return make(self)
+
+    def resolve(self, values: Sequence[Any]) -> tuple[RegionCompiler, Any, list[Any]]:
+        """The region that takes what these values are made of, its launcher, and that.
+
+        Raises:
+            ArgumentError: a value that device code cannot use
+        """
+
+        def fail(message: str) -> NoReturn:
+            raise ArgumentError(
+                f"{self.symbol}: {message}", remedy="pass tensors, numbers and constants"
+            )
+
+        flattener = Flattener(fail)
+        structures: list[Structure | None] = []
+        for parameter, value in zip(self.region.parameters, values, strict=True):
+            if parameter.kind == "value" and is_structured(value):
+                structures.append(flattener.flatten(parameter.name, value))
+            else:
+                structures.append(None)
+        assert self._make_launcher is not None
+        taken = [
+            value for value, structure in zip(values, structures, strict=True) if structure is None
+        ]
+        flat = taken + [value for _, value in flattener.leaves]
+        key = tuple(structures)
+        if key not in self._structured:
+            plain = [
+                parameter
+                for parameter, structure in zip(self.region.parameters, structures, strict=True)
+                if structure is None
+            ]
+            leaves = [Parameter(name, name, "value") for name, _ in flattener.leaves]
+            made = {
+                parameter.name: structure
+                for parameter, structure in zip(self.region.parameters, structures, strict=True)
+                if structure is not None
+            }
+            region = replace(self.region, parameters=plain + leaves, structures=made)
+            compiler = RegionCompiler(
+                self.source, region, self.regions, self.settings, self.configs, self.dims_of_regions
+            )
+            self._structured[key] = compiler, compiler.with_launcher(self._make_launcher)
+        compiler, launcher = self._structured[key]
+        return compiler, launcher, flat
+
+    @property
+    def config(self) -> Config | None:
+        """The Config that is preferred."""
+        return self.configs[0] if self.configs else None
 
     def __call__(
         self, specialisation: _C.Specialisation, integers: Sequence[int]
-    ) -> _C.CompiledKernel:
-        """What the launcher calls when no variant serves; looks into the cache first."""
+    ) -> list[_C.CompiledKernel]:
+        """What the launcher calls when no variant serves; looks into the cache first.
+
+        Returns:
+            a kernel for each Config that the compiler accepts, in order of preference
+
+        Raises:
+            WavetileError: the region has mistakes, or the compiler refuses every Config
+        """
         if dump.wanted_stages(list(STAGES)):
-            return self.compile(specialisation, integers).kernel
+            return [self.compile(specialisation, integers).kernel]
         target = self.settings.target or specialisation.target
         traced = self.trace(specialisation, integers)
-        given = self._config_of(traced, self.config)
+        kernels: list[_C.CompiledKernel] = []
+        refusals: list[CompilationError] = []
+        candidates: Sequence[Config | None] = self.configs or [None]
+        for config in candidates:
+            try:
+                kernels.append(self._compile(traced, target, self._config_of(traced, config)))
+            except CompilationError as error:
+                refusals.append(error)
+        if not kernels:
+            refusals[0].others = list(refusals[1:])
+            raise refusals[0]
+        return kernels
+
+    @staticmethod
+    def _compile(
+        traced: TracedRegion, target: str, given: dict[str, int | str]
+    ) -> _C.CompiledKernel:
         key = code_cache.cache_key(traced.module, target, given)
         if (cached := code_cache.load(key)) is not None:
             plan = _C.LaunchPlan.from_bytes(cached.plan)
@@ -197,8 +281,11 @@ class RegionCompiler:
         own = {*traced.dims, *traced.replaced}
         self.dims_of_regions.setdefault(self.symbol, set()).update(own)
         known: set[str] = set().union(*self.dims_of_regions.values())
+        tunables = find_tunables(self.source)
         for key, value in (config or {}).items():
             dim, dot, suffix = key.partition(".")
+            if key in tunables:
+                continue
             if key not in general and dim not in traced.dims:
                 if dim in traced.replaced:
                     stand_in = traced.replaced[dim]
@@ -219,4 +306,28 @@ class RegionCompiler:
                     f"{traced.block_sizes[key]}",
                 )
             entries[key] = value
+        _add_registered(traced, entries)
         return entries
+
+
+def _add_registered(traced: TracedRegion, entries: dict[str, int | str]) -> None:
+    """Completes block sizes of `wl.register_block_size`: loops that share one have one size, unless
+    the Config gives them different ones.
+
+    Raises:
+        ConfigError: the Config gives one outside the limits
+    """
+    given: dict[BlockSize, int | str] = {}
+    for name, size in traced.registered.items():
+        if name not in entries:
+            continue
+        value = entries[name]
+        if isinstance(value, str) or not size.low <= value <= size.high:
+            raise ConfigError(
+                f"the Config sets {name}={value}, but the kernel registers a block size between"
+                f" {size.low} and {size.high}",
+                remedy="choose one within these limits",
+            )
+        given.setdefault(size, value)
+    for name, size in traced.registered.items():
+        entries.setdefault(name, given.get(size, size.default))

@@ -9,14 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
-from wavetile import _C, eager, errors
+from wavetile import _C, eager, errors, tunables
 from wavetile.backward import Backward
 from wavetile.bound import BoundKernel, BoundRegion
 from wavetile.compiler import RegionCompiler
 from wavetile.config import Config, Settings
 from wavetile.devices import devices
 from wavetile.errors import ArgumentError, ConfigError
-from wavetile.syntax.regions import Region, find_regions
+from wavetile.structure import is_structured
+from wavetile.syntax.regions import Region, find_regions, find_tunables
 from wavetile.syntax.source import FunctionSource, read_function
 from wavetile.wrapper import Wrapper
 
@@ -29,19 +30,19 @@ class Kernel:
 
     Attributes:
         settings: what the user wants
-        config: how to compile, as far as it is not left to the compiler
+        configs: how to compile, as far as it is not left to the compiler, in order of preference
         backward: how its gradients are computed, or None
     """
 
     __name__: str
 
     def __init__(
-        self, function: types.FunctionType, settings: Settings, config: Config | None
+        self, function: types.FunctionType, settings: Settings, configs: Sequence[Config] = ()
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self.settings = settings
-        self.config = config
+        self.configs = list(configs)
         self.backward: Backward | None = None
 
     def __repr__(self) -> str:
@@ -66,24 +67,24 @@ class Kernel:
         dims_of_regions: dict[str, set[str]] = {}
         count = len(self.regions)
         return [
-            RegionCompiler(self.source, region, count, self.settings, self.config, dims_of_regions)
+            RegionCompiler(self.source, region, count, self.settings, self.configs, dims_of_regions)
             for region in self.regions
         ]
 
     @functools.cached_property
     def _launchers(self) -> list[_C.Launcher]:
-        return [
-            _C.Launcher(
-                compiler.symbol,
-                [parameter.name for parameter in compiler.region.parameters],
-                [parameter.kind for parameter in compiler.region.parameters],
-                compiler,
-                devices(),
-                errors,
-                self.settings.target,
-            )
-            for compiler in self._compilers
-        ]
+        return [compiler.with_launcher(self._make_launcher) for compiler in self._compilers]
+
+    def _make_launcher(self, compiler: RegionCompiler) -> _C.Launcher:
+        return _C.Launcher(
+            compiler.symbol,
+            [parameter.name for parameter in compiler.region.parameters],
+            [parameter.kind for parameter in compiler.region.parameters],
+            compiler,
+            devices(),
+            errors,
+            self.settings.target,
+        )
 
     @functools.cached_property
     def _run(self) -> Callable[..., Any]:
@@ -108,8 +109,48 @@ class Kernel:
     def compute(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the kernel without a thought of gradients. Raises as a call does."""
         if self.settings.interpret:
-            return eager.run(self._function, args, kwargs)
-        return self._run(*args, **kwargs)
+            chosen = self.configs[0] if self.configs else {}
+            return self._with_config(eager.run, chosen, (self._function, args, kwargs), {})
+        run = self._run
+        if any(map(is_structured, args)) or any(map(is_structured, kwargs.values())):
+            run = self._run_structured
+        if not self._tunables:
+            return run(*args, **kwargs)
+        return self._with_config(run, self.configs[0] if self.configs else {}, args, kwargs)
+
+    @functools.cached_property
+    def _run_structured(self) -> Callable[..., Any]:
+        """The kernel for arguments that a launcher does not take as they are."""
+
+        def taking_apart(launcher: _C.Launcher, compiler: RegionCompiler) -> Callable[..., None]:
+            def call(*values: Any) -> None:
+                if any(map(is_structured, values)):
+                    _, launcher_of_parts, parts = compiler.resolve(values)
+                    launcher_of_parts(*parts)
+                else:
+                    launcher(*values)
+
+            return call
+
+        return self._wrapper.function(list(map(taking_apart, self._launchers, self._compilers)))
+
+    @functools.cached_property
+    def _tunables(self) -> set[str]:
+        return find_tunables(self.source)
+
+    @staticmethod
+    def _with_config(
+        function: Callable[..., Any],
+        config: Mapping[str, int | str],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> Any:
+        """Calls a function whose tunables this Config chooses."""
+        token = tunables.CURRENT.set(config)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            tunables.CURRENT.reset(token)
 
     def fake(self, *args: Any, **kwargs: Any) -> Any:
         """What a call gives, but for the numbers: host code runs, device code does not.
@@ -158,7 +199,7 @@ class Kernel:
         Args:
             args, kwargs: the arguments of a call
             target: the GPU to compile for; without it that of the settings or the device
-            config: the Config; without it the kernel's own
+            config: the Config; without it the kernel's own, the first of several
 
         Raises:
             WavetileError: the kernel has mistakes or cannot be compiled
@@ -169,15 +210,20 @@ class Kernel:
 
         def recorder(launcher: _C.Launcher, compiler: RegionCompiler) -> Callable[..., None]:
             def record(*values: Any) -> None:
-                specialisation = launcher.specialise(*values)
-                integers = launcher.integers(*values)
-                compiled = compiler.compile(specialisation, integers, target=target, config=config)
+                taker, taking, flat = compiler, launcher, list(values)
+                if any(map(is_structured, values)):
+                    taker, taking, flat = compiler.resolve(values)
+                specialisation = taking.specialise(*flat)
+                integers = taking.integers(*flat)
+                compiled = taker.compile(specialisation, integers, target=target, config=config)
                 bound.append(BoundRegion(compiled, specialisation, tuple(integers)))
 
             return record
 
         recorders = map(recorder, self._launchers, self._compilers)
-        self._wrapper.function(list(recorders))(*args, **kwargs)
+        own = self.configs[0] if self.configs else {}
+        chosen = config if config is not None else own
+        self._with_config(self._wrapper.function(list(recorders)), chosen, args, kwargs)
         return BoundKernel(self, bound)
 
     def wrapper_source(self) -> str:
@@ -193,7 +239,7 @@ def kernel(function: Callable[..., Any]) -> Kernel: ...
 def kernel(
     *,
     config: Config | Mapping[str, int | str] | None = None,
-    configs: Sequence[Config] | None = None,
+    configs: Sequence[Config | Mapping[str, int | str]] | None = None,
     target: str | None = None,
     fast_math: bool = True,
     interpret: bool | None = None,
@@ -204,7 +250,7 @@ def kernel(
     function: Callable[..., Any] | None = None,
     *,
     config: Config | Mapping[str, int | str] | None = None,
-    configs: Sequence[Config] | None = None,
+    configs: Sequence[Config | Mapping[str, int | str]] | None = None,
     target: str | None = None,
     fast_math: bool = True,
     interpret: bool | None = None,
@@ -216,11 +262,13 @@ def kernel(
 
     Args:
         config: how to compile the kernel; what it leaves out is chosen by the compiler
-        configs: a list of one Config; choosing among several is not supported yet
+        configs: several Configs in order of preference: a call takes the first that the target's
+            compiler accepts and whose limits (the capacity of a resident row) hold for it
         target, fast_math, interpret: see `Settings`
 
     Raises:
-        ConfigError: a Config that does not exist, or several
+        ConfigError: a Config that does not exist, both `config` and `configs`, or no Config in
+            `configs`
         ArgumentError: what is decorated is not a function
 
     Example:
@@ -232,14 +280,14 @@ def kernel(
             return out
     """
     if configs is not None:
-        if config is not None or len(configs) != 1:
+        if config is not None or not configs:
             raise ConfigError(
-                "choosing among several Configs is not supported yet",
-                remedy="give one, as config=wavetile.Config(...)",
+                "both config and configs are given" if config is not None else "configs is empty",
+                remedy="give one as config=wavetile.Config(...), or several as configs=[...]",
             )
-        config = configs[0]
-    if config is not None and not isinstance(config, Config):
-        config = Config(config)
+    elif config is not None:
+        configs = [config]
+    candidates = [c if isinstance(c, Config) else Config(c) for c in configs or ()]
     settings = Settings(target=target, fast_math=fast_math)
     if interpret is not None:
         settings = replace(settings, interpret=interpret)
@@ -249,6 +297,6 @@ def kernel(
             raise ArgumentError(
                 f"@wavetile.kernel decorates a function, not {type(decorated).__name__}"
             )
-        return Kernel(decorated, settings, config)
+        return Kernel(decorated, settings, candidates)
 
     return decorate if function is None else decorate(function)

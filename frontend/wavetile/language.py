@@ -27,25 +27,30 @@ from typing import Any, ParamSpec, TypeVar
 
 import torch
 
+from wavetile import tunables
 from wavetile.errors import ArgumentError, OutsideKernelError
+from wavetile.tunables import IntegerFragment
 
 __all__ = [
     "BlockSize",
     "Tile",
     "arange",
     "associative_scan",
+    "barrier",
     "constexpr",
     "cumprod",
     "cumsum",
     "dot",
     "fma",
     "full",
+    "grid",
     "join",
     "rand",
     "randint",
     "randn",
     "reduce",
     "register_block_size",
+    "register_tunable",
     "specialize",
     "split",
     "static_range",
@@ -72,6 +77,7 @@ class Tile:
         end: one past the last index, an int
         block_size: the block size, an int; the last block may hold fewer elements
         id: the number of the block, an int
+        count: the number of blocks of the loop, an int
     """
 
     index: torch.Tensor
@@ -79,6 +85,7 @@ class Tile:
     end: int
     block_size: int
     id: int
+    count: int
 
     def __add__(self, offset: int) -> Tile:
         raise _outside("Tile")
@@ -144,7 +151,7 @@ def tile(
     *,
     block_size: int | BlockSize | Sequence[int | BlockSize | None] | None = None,
 ) -> Iterator[Any]:
-    """Loops over blocks of one or two dimensions.
+    """Loops over blocks of one or more dimensions.
 
     A loop in the body of a kernel is device code whose blocks run in parallel; a loop inside it
     runs block by block, in order.
@@ -168,6 +175,37 @@ def tile(
             out[rows, cols] = x[rows, cols] * 2
     """
     raise _outside("tile")
+
+
+@_device_function
+def grid(
+    begin_or_end: int | Sequence[int],
+    end: int | Sequence[int] | None = None,
+    step: int | Sequence[int] | None = None,
+) -> Iterator[Any]:
+    """Loops over single indices of one or more dimensions.
+
+    Like `tile` with blocks of one index, but the variables are ints and give no dimension.
+
+    Args:
+        begin_or_end: the number of indices, or the first one if `end` is given; lists of ints
+            for several dimensions
+        end: one past the last index
+        step: the distance between indices
+
+    Yields:
+        an int for one dimension, a tuple of them for several.
+
+    Raises:
+        OutsideKernelError: outside a kernel
+        ArgumentError: at compile time, for bounds that are not integers
+
+    Example:
+        for batch in wl.grid(x.size(0)):
+            for rows in wl.tile(x.size(1)):
+                out[batch, rows] = x[batch, rows] * 2
+    """
+    raise _outside("grid")
 
 
 @_device_function
@@ -384,6 +422,42 @@ def specialize(value: T) -> T:
             remedy="specialise on one of its sizes, such as x.size(1)",
         )
     return tuple(value) if isinstance(value, torch.Size) else value  # type: ignore[return-value]
+
+
+def register_tunable(name: str, fragment: IntegerFragment) -> int:
+    """A number that the Config may choose, by its name; for host code.
+
+    Device code knows it, and the kernel is compiled for it. It must not change what the kernel
+    computes.
+
+    Args:
+        name: the Config's key
+        fragment: `wavetile.IntegerFragment` or `wavetile.PowerOfTwoFragment`: what it may be,
+            and what it is if the Config does not say
+
+    Raises:
+        ConfigError: the Config chooses something else
+        ArgumentError: the fragment is none
+
+    Example:
+        split_k = wl.register_tunable("split_k", wavetile.PowerOfTwoFragment(1, 64))
+    """
+    return tunables.choose(name, fragment)
+
+
+def barrier() -> None:
+    """Says that a top-level loop needs what the one before it has stored.
+
+    Top-level loops always run in order, each after all blocks of the one before, so that this
+    changes nothing; it stands between them, in host code.
+
+    Example:
+        for rows in wl.tile(m):
+            partial[rows] = x[rows, :].sum(-1)
+        wl.barrier()
+        for cols in wl.tile(n):
+            ...
+    """
 
 
 def register_block_size(low_or_high: int, high: int | None = None) -> BlockSize:

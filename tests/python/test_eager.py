@@ -19,7 +19,15 @@ from wavetile.testing import assert_close
 HERE = Path(__file__).parent
 
 # Tests of what the language means; they hold in both ways to run a kernel.
-LANGUAGE_TESTS = ("arguments", "indexing", "loops", "pointwise", "reductions")
+LANGUAGE_TESTS = (
+    "arguments",
+    "control",
+    "indexing",
+    "loops",
+    "pointwise",
+    "reductions",
+    "structured",
+)
 
 
 def eagerly(function: Callable[..., Any]) -> wavetile.Kernel:

@@ -340,8 +340,10 @@ class TestConfig:
             fills.bind(matrix(), config={"columns": 4})
 
     def test_several_configs(self) -> None:
-        with pytest.raises(errors.ConfigError, match="several"):
-            wavetile.kernel(configs=[wavetile.Config(), wavetile.Config(waves=2)])
+        with pytest.raises(errors.ConfigError, match="both config and configs"):
+            wavetile.kernel(config={"waves": 2}, configs=[wavetile.Config(waves=2)])
+        with pytest.raises(errors.ConfigError, match="configs is empty"):
+            wavetile.kernel(configs=[])
 
     def test_wrong_stage(self) -> None:
         with pytest.raises(errors.ConfigError, match="stages are tile, bound, final, llvm"):

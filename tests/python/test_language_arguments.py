@@ -157,3 +157,71 @@ def test_meta_tensors_compile_without_a_run() -> None:
 def test_kernel_keeps_name_and_docstring() -> None:
     assert scale_and_shift.__name__ == "scale_and_shift"
     assert repr(scale_and_shift) == "<wavetile kernel scale_and_shift>"
+
+
+@wavetile.kernel(configs=[{"n": 64, "n.strategy": "resident"}, {"n": 256, "n.strategy": "looped"}])
+def sum_of_rows(x: torch.Tensor) -> torch.Tensor:
+    m, n = x.size()
+    out = torch.empty([m], dtype=x.dtype)
+    for rows in wl.tile(m):
+        out[rows] = x[rows, :].sum(-1)
+    return out
+
+
+def test_the_first_config_whose_limits_hold_serves() -> None:
+    for n in (64, 640):
+        x = torch.arange(3 * n).remainder(7).reshape(3, n).float()
+        assert torch.equal(sum_of_rows(x), x.sum(-1))
+
+
+@pytest.mark.compiled
+def test_a_config_that_is_refused_is_passed_over() -> None:
+    # No lane has the registers for this row.
+    kernel = wavetile.kernel(configs=[{"n": 2**20, "rows": 64}, {"n": 64}])
+    x = torch.ones(3, 64)
+    assert torch.equal(kernel(sum_of_rows.source.function)(x), x.sum(-1))
+    with pytest.raises(wavetile.errors.CompilationError, match="does not fit in registers"):
+        wavetile.kernel(configs=[{"n": 2**20, "rows": 64}])(sum_of_rows.source.function)(x)
+
+
+@wavetile.kernel
+def shared_size(x: torch.Tensor, out: torch.Tensor) -> None:
+    size = wl.register_block_size(8, 32)
+    for rows in wl.tile(x.size(0), block_size=size):
+        for cols in wl.tile(x.size(1), block_size=size):
+            out[rows, cols] = x[rows, cols]
+
+
+def test_loops_share_a_registered_block_size() -> None:
+    x = torch.ones(40, 40)
+    bound = shared_size.bind(x, x, config={"cols": 16})
+    assert (bound.configs()[0]["rows"], bound.configs()[0]["cols"]) == (16, 16)
+    with pytest.raises(wavetile.errors.ConfigError, match="between 8 and 32"):
+        shared_size.bind(x, x, config={"rows": 64})
+
+
+@wavetile.kernel
+def split_sum(x: torch.Tensor) -> torch.Tensor:
+    """The sums of rows, each by several blocks."""
+    m, n = x.size()
+    parts = wl.register_tunable("parts", wavetile.PowerOfTwoFragment(1, 16, 4))
+    part = -(-n // parts)
+    partial = torch.zeros([m, parts], dtype=x.dtype)
+    for rows, outer in wl.tile([m, n], block_size=[None, part]):
+        total = wl.zeros([rows])
+        for inner in wl.tile(outer.begin, outer.end):
+            total += x[rows, inner].sum(-1)
+        partial[rows, outer.id] = total
+    return partial.sum(-1)
+
+
+def test_register_tunable() -> None:
+    x = torch.arange(3 * 200).remainder(7).reshape(3, 200).float()
+    function = split_sum.source.function
+    for config, blocks in (({}, 4), ({"parts": 1}, 1), ({"parts": 16}, 16)):
+        kernel = wavetile.kernel(config=config)(function)
+        assert torch.equal(kernel(x), x.sum(-1))
+        bound = split_sum.bind(x, config=config)
+        assert bound.configs()[0]["outer"] == -(-200 // blocks)
+    with pytest.raises(wavetile.errors.ConfigError, match="parts=3, which is not a power of two"):
+        split_sum.bind(x, config={"parts": 3})

@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
     pose_as(options.target)
     module, kernel = load_kernel(options.kernel)
     if options.config is not None:
-        kernel = Kernel(kernel.source.function, Settings(), options.config)
+        kernel = Kernel(kernel.source.function, Settings(), [options.config])
     values = arguments_of(module, kernel, options.arg, options.seed)
     reference = reference_of(module, kernel) if options.check else None
     expected = None if reference is None else reference(*values)

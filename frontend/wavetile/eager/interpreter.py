@@ -91,7 +91,7 @@ class Interpreter(TorchFunctionMode):
             case _:
                 raise ArgumentError(f"a block size is a positive constant, not {block_size!r}")
         return [
-            EagerTile(start, min(start + size, high), size, number, high)
+            EagerTile(start, min(start + size, high), size, number, -(-(high - low) // size), high)
             for number, start in enumerate(range(low, high, size))
         ]
 
@@ -115,6 +115,30 @@ class Interpreter(TorchFunctionMode):
         try:
             for block in itertools.product(*blocks):
                 yield block if several else block[0]
+        finally:
+            self._depth -= 1
+
+    def grid(self, begin_or_end: Any, end: Any = None, step: Any = None) -> Iterator[Any]:
+        """`wl.grid`: single indices."""
+        ends = begin_or_end if end is None else end
+        several = isinstance(ends, Sequence)
+        ends = list(ends) if several else [ends]
+        begins = [0] * len(ends) if end is None else begin_or_end
+        begins = list(begins) if isinstance(begins, Sequence) else [begins]
+        steps = list(step) if isinstance(step, Sequence) else [step or 1] * len(ends)
+        if not len(begins) == len(ends) == len(steps):
+            raise ArgumentError(
+                f"wl.grid over {len(ends)} dimensions with {len(begins)} lower bounds and"
+                f" {len(steps)} steps"
+            )
+        ranges = [
+            range(self._extent(low), self._extent(high), by)
+            for low, high, by in zip(begins, ends, steps, strict=True)
+        ]
+        self._depth += 1
+        try:
+            for index in itertools.product(*ranges):
+                yield index if several else index[0]
         finally:
             self._depth -= 1
 

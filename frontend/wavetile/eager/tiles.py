@@ -15,7 +15,7 @@ class EagerTile(Tile):
     """Indices from `begin` up to `end` of a loop in blocks of `block_size`.
 
     Attributes:
-        begin, end, block_size, id: see `wl.Tile`
+        begin, end, block_size, id, count: see `wl.Tile`
         upper: the end of its loop
         offset: what was added to the variable, as in `x[rows + 1]`
     """
@@ -24,6 +24,7 @@ class EagerTile(Tile):
     end: int
     block_size: int
     id: int
+    count: int
     upper: int
     offset: int = 0
 

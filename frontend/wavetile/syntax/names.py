@@ -56,6 +56,10 @@ def exposed_loads(body: list[ast.stmt]) -> set[str]:
             exposed |= set(loads([statement.iter])) - assigned
             inner = exposed_loads(statement.body) - stores([statement.target])
             exposed |= inner - assigned
+        elif isinstance(statement, ast.While):
+            # It may run no step, so that it assigns nothing for certain.
+            inner = set(loads([statement.test])) | exposed_loads(statement.body)
+            exposed |= inner - assigned
         elif isinstance(statement, ast.If):
             exposed |= set(loads([statement.test])) - assigned
             for branch in (statement.body, statement.orelse):

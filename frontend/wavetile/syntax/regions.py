@@ -57,6 +57,7 @@ class Region:
         parameters: what it reads, in the launcher's order
         sizes: host variables that are sizes of tensors
         helpers: functions that parameters' expressions name `_wavetile_helper_<i>`
+        structures: for names of the region that are no parameters but made of several, how
     """
 
     index: int
@@ -64,14 +65,15 @@ class Region:
     parameters: list[Parameter]
     sizes: dict[str, Size]
     helpers: list[types.FunctionType] = field(default_factory=list)
+    structures: dict[str, Any] = field(default_factory=dict)
 
 
 def is_tile_loop(source: FunctionSource, node: ast.stmt) -> bool:
-    """Whether a statement is a `for ... in wl.tile(...)`."""
+    """Whether a statement is a `for ... in wl.tile(...)` or `wl.grid(...)`."""
     return (
         isinstance(node, ast.For)
         and isinstance(node.iter, ast.Call)
-        and source.resolve(node.iter.func) is language.tile
+        and source.resolve(node.iter.func) in (language.tile, language.grid)
     )
 
 
@@ -84,9 +86,19 @@ def _bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield handler.body
 
 
+def _is_barrier(source: FunctionSource, node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and source.resolve(node.value.func) is language.barrier
+    )
+
+
 def _runs(source: FunctionSource, body: list[ast.stmt]) -> Iterator[list[ast.For]]:
     run: list[ast.For] = []
     for statement in body:
+        if run and _is_barrier(source, statement):
+            continue  # loops of a run are in order as it is
         if is_tile_loop(source, statement):
             run.append(statement)  # type: ignore[arg-type]
             continue
@@ -127,8 +139,32 @@ def _targets(node: ast.Assign) -> tuple[list[str], bool]:
     return [], False
 
 
-def _is_specialize(source: FunctionSource, node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and source.resolve(node.func) is language.specialize
+def _call_of(source: FunctionSource, node: ast.AST, function: Any) -> ast.Call | None:
+    """The node if it is a call of this function."""
+    if isinstance(node, ast.Call) and source.resolve(node.func) is function:
+        return node
+    return None
+
+
+def find_tunables(source: FunctionSource) -> set[str]:
+    """The names of `wl.register_tunable` in a kernel."""
+    calls = (_call_of(source, node, language.register_tunable) for node in ast.walk(source.tree))
+    names_given = [call.args[0] for call in calls if call is not None and call.args]
+    return {str(name.value) for name in names_given if isinstance(name, ast.Constant)}
+
+
+def _block_size_names(source: FunctionSource, loops: list[ast.For]) -> set[str]:
+    """Names in `block_size=` of loops: such a size is a constant."""
+    return {
+        name.id
+        for loop in loops
+        for node in ast.walk(loop)
+        if (call := _call_of(source, node, language.tile)) is not None
+        for keyword in call.keywords
+        if keyword.arg == "block_size"
+        for name in ast.walk(keyword.value)
+        if isinstance(name, ast.Name)
+    }
 
 
 def _size_of(node: ast.expr) -> tuple[str, int | None] | None:
@@ -182,9 +218,11 @@ class _HostFacts:
                 continue
             targets, unpacks = _targets(node)
             value = node.value
-            if _is_specialize(source, value):
+            if _call_of(source, value, language.register_tunable) is not None:
                 self.constants |= set(targets)
-                value = value.args[0]  # type: ignore[attr-defined]
+            if (call := _call_of(source, value, language.specialize)) is not None:
+                self.constants |= set(targets)
+                value = call.args[0]
             size = _size_of(value)
             if size is None or assigned[size[0]] > 1:
                 continue
@@ -234,11 +272,11 @@ def is_constant(value: Any) -> bool:
     ) or (isinstance(value, tuple) and all(is_constant(element) for element in value))
 
 
-def _code_names(code: types.CodeType) -> Iterator[str]:
+def code_names(code: types.CodeType) -> Iterator[str]:
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _code_names(constant)
+            yield from code_names(constant)
 
 
 def _add_helper(region: Region, function: types.FunctionType) -> None:
@@ -257,7 +295,7 @@ def _add_helper(region: Region, function: types.FunctionType) -> None:
         if isinstance(value, types.FunctionType):
             called.append(value)
 
-    for name in dict.fromkeys(_code_names(function.__code__)):
+    for name in dict.fromkeys(code_names(function.__code__)):
         if name in function.__globals__:
             add(name, function.__globals__[name], f'{helper}.__globals__["{name}"]')
     for position, name in enumerate(function.__code__.co_freevars):
@@ -317,10 +355,11 @@ def _make_region(
 ) -> Region:
     region = Region(index, loops, [], facts.sizes)
     assigned = names.stores(loops)
+    constants = facts.constants | _block_size_names(source, loops)
     helpers: list[types.FunctionType] = []
     for name in names.loads(loops):
         if name in facts.assigned:
-            kind = "constexpr" if name in facts.constants else "value"
+            kind = "constexpr" if name in constants else "value"
             region.parameters.append(Parameter(name, name, kind))
         elif name not in assigned:
             try:

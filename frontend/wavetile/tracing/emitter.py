@@ -37,6 +37,7 @@ from wavetile.tracing.values import (
 if TYPE_CHECKING:
     from wavetile._C import Operation, TileModule, Type, Value
     from wavetile.config import Settings
+    from wavetile.language import BlockSize
 
 
 def _nobody_traces(function: Any, args: Sequence[Any]) -> Any:
@@ -55,6 +56,8 @@ class DimTable:
         self._named: list[RuntimeInteger] = []
         #: Block sizes that the kernel fixes, by name.
         self.block_sizes: dict[str, int] = {}
+        #: Block sizes within limits, of `wl.register_block_size`, by name.
+        self.registered: dict[str, BlockSize] = {}
         #: Names without a dimension here, with the one that stands in: sizes that are equal have
         #: one dimension, and a size of 1 has none.
         self.replaced: dict[str, str | None] = {}

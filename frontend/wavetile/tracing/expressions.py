@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dataclasses
 import difflib
 import math
 import types
@@ -167,6 +168,8 @@ class Expressions:
             close = difflib.get_close_matches(node.id, known, n=1)
             remedy = f"did you mean `{close[0]}`?" if close else "assign it before it is read"
             self.emitter.fail(UndefinedNameError, f"`{node.id}` is not defined", remedy)
+        if is_traced(value):
+            return value  # what a function given as an argument closes over
         if isinstance(value, torch.Tensor):
             self.emitter.fail(
                 TensorAccessError,
@@ -416,18 +419,22 @@ class Expressions:
                 return integers.add(begin, index.dim.extent)
             case "index":
                 return add(self.emitter, iota(self.emitter, index.dim), begin)
-            case "block_size" | "id":
+            case "block_size" | "id" | "count":
                 size = RuntimeInteger(
                     module.value("tile.block_size", [], integers.type, {"dim": index.dim.name})
                 )
                 if name == "block_size":
                     self.emitter.dims.name_size(size, index.dim)
                     return size
+                if name == "count":
+                    length = integers.sub(index.upper, index.lower)
+                    raised = integers.add(length, integers.sub(size, 1))
+                    return integers.maximum(integers.floor_divide(raised, size), 0)
                 return integers.floor_divide(integers.sub(index.begin, index.lower), size)
         self.emitter.fail(
             UnsupportedFunctionError,
             f"{describe(index)} has no `{name}`",
-            "it has index, begin, end, block_size and id",
+            "it has index, begin, end, block_size, id and count",
         )
 
     def _Subscript(self, node: ast.Subscript) -> Any:  # noqa: N802
@@ -440,6 +447,10 @@ class Expressions:
                 return indexing.load(self.emitter, value, access)
             case Tile():
                 return indexing.index_tile(self.emitter, value, index)
+            case dict() if not is_traced(index):
+                if index not in value:
+                    self.emitter.fail(ArgumentError, f"this dict has no {index!r}")
+                return value[index]
             case tuple() | list() if isinstance(index, (int, slice)):
                 try:
                     return value[index]
@@ -486,7 +497,7 @@ class Expressions:
             function is not builtins.abs or isinstance(args[0] if args else None, Tile)
         ):
             return operation.call(self.emitter, tuple(args), kwargs)
-        if function in _CONSTANT_FUNCTIONS and not any(map(_is_traced, given)):
+        if function in _CONSTANT_FUNCTIONS and not any(map(is_traced, given)):
             try:
                 return function(*args, **kwargs)
             except (TypeError, ValueError, ArithmeticError) as error:
@@ -495,10 +506,16 @@ class Expressions:
             return len(args[0])
         if not kwargs and (number := self.scalars.call(function, args)) is not None:
             return number
-        if function is language.tile or function is language.static_range:
+        if function in (language.tile, language.grid, language.static_range):
             self.unsupported(node, "use it as `for ... in` only")
+        if function is language.barrier:
+            self.unsupported(node, "wl.barrier stands between top-level loops, in host code")
         if function is language.specialize:
             self.unsupported(node, "call wl.specialize in host code, before the loop")
+        if isinstance(function, types.MethodType) and is_traced(function.__self__):
+            method = function.__func__
+            if isinstance(method, types.FunctionType):
+                return self.call_helper(node, method, [function.__self__, *args], kwargs)
         if isinstance(function, types.FunctionType) and not is_language_name(function):
             return self.call_helper(node, function, args, kwargs)
         self._unsupported_function(function)
@@ -549,13 +566,21 @@ class Expressions:
         )
 
 
-def _is_traced(value: Any) -> bool:
+def is_traced(value: Any) -> bool:
     """Whether a value, or a part of it, exists in the module only."""
     if isinstance(value, (tuple, list)):
-        return any(map(_is_traced, value))
-    return isinstance(
-        value, (Tile, TileIndex, MemoryTensor, RuntimeInteger, RuntimeFloat, RuntimeBool)
-    )
+        return any(map(is_traced, value))
+    if isinstance(value, dict):
+        return any(map(is_traced, value.values()))
+    if dataclasses.is_dataclass(value) and not isinstance(value, _VALUES):
+        return any(
+            is_traced(getattr(value, field.name, None)) for field in dataclasses.fields(value)
+        )
+    return isinstance(value, _VALUES)
+
+
+#: What exists in the module only.
+_VALUES = (Tile, TileIndex, MemoryTensor, RuntimeInteger, RuntimeFloat, RuntimeBool)
 
 
 _NODE_NAMES = {
@@ -574,7 +599,6 @@ _NODE_NAMES = {
     ast.keyword: "`**`",
     ast.While: "`while`",
     ast.For: "this `for`",
-    ast.If: "`if` on a value known only at run time",
     ast.With: "`with`",
     ast.Try: "`try`",
     ast.Raise: "`raise`",
@@ -588,6 +612,7 @@ _NODE_NAMES = {
     ast.ImportFrom: "`import`",
     ast.FunctionDef: "a function definition",
     ast.ClassDef: "a class definition",
+    ast.If: "`if` on a value known only at run time",
     ast.Return: "`return` inside a loop",
     ast.IfExp: "a conditional expression on a value known only at run time",
     ast.UnaryOp: "this operator",

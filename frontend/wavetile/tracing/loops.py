@@ -8,41 +8,58 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
-
-from wavetile.errors import ArgumentError, CarriedValueError
+from wavetile.errors import ArgumentError
 from wavetile.language import BlockSize
-from wavetile.tracing.expressions import AlreadyReportedError
+from wavetile.tracing.carried import CarriedValues
 from wavetile.tracing.values import (
     Dim,
-    Failed,
     Integer,
-    RuntimeBool,
-    RuntimeFloat,
     RuntimeInteger,
-    Tile,
     TileIndex,
     describe,
 )
 
 if TYPE_CHECKING:
-    from wavetile._C import Operation, Type, Value
+    from wavetile._C import Operation, Value
     from wavetile.tracing.emitter import Emitter
+
+
+#: The name of dimensions whose blocks are single indices, which tiles do not have.
+SINGLE = "_"
 
 
 @dataclass(frozen=True)
 class DimSpec:
-    """One dimension of a loop: the Python variable, its name in the module, its bounds."""
+    """One dimension of a loop.
+
+    Attributes:
+        variable: the Python variable
+        name: the dimension's name in the module
+        lower, upper: its bounds
+        step: None for blocks; for single indices the distance between them
+    """
 
     variable: str
     name: str
     lower: Integer
     upper: Integer
+    step: Integer | None = None
+
+    def counted(self, emitter: Emitter) -> tuple[Value, Value]:
+        """The bounds over which the module's loop counts."""
+        integers = emitter.integers
+        if self.step is None or (isinstance(self.step, int) and self.step == 1):
+            return integers.value(self.lower), integers.value(self.upper)
+        # Rounded towards minus infinity, so that a range without indices has no step.
+        towards = -1 if isinstance(self.step, int) and self.step < 0 else 1
+        length = integers.sub(self.upper, self.lower)
+        raised = integers.add(length, integers.sub(self.step, towards))
+        return integers.value(0), integers.value(integers.floor_divide(raised, self.step))
 
 
 @dataclass(frozen=True)
 class LoopSpec:
-    """A `for ... in wl.tile(...)`: its dimensions and the names that it assigns."""
+    """A loop of device code: its dimensions and the names that it assigns."""
 
     dims: list[DimSpec]
     targets: list[str]
@@ -62,6 +79,48 @@ def _several(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Sequence) else [value]
 
 
+def _bound(emitter: Emitter, what: str, bound: Any) -> Integer:
+    """The bound of a loop.
+
+    Raises:
+        ArgumentError: it is no int
+    """
+    if isinstance(bound, bool) or not isinstance(bound, (int, RuntimeInteger)):
+        emitter.fail(
+            ArgumentError,
+            f"{what} loops over ints, not {describe(bound)}",
+            "use a size, such as x.size(0)",
+        )
+    return bound
+
+
+def _check_counts(
+    emitter: Emitter, what: str, node: ast.For, upper: Any, counts: dict[str, int]
+) -> list[str]:
+    """The loop's variables, one for each dimension.
+
+    Raises:
+        ArgumentError: their number is not that of the dimensions, or another number is not
+    """
+    dims = len(_several(upper))
+    if not dims or any(count != dims for count in counts.values()):
+        given = " and ".join(f"{count} {name}" for name, count in counts.items())
+        emitter.fail(
+            ArgumentError,
+            f"{what} over {dims} dimension{'s' * (dims != 1)} with {given}",
+            "give as many of them as there are dimensions",
+        )
+    targets = _target_names(node.target)
+    many = isinstance(node.target, (ast.Tuple, ast.List))
+    if targets is None or len(targets) != dims or (many and not isinstance(upper, Sequence)):
+        emitter.fail(
+            ArgumentError,
+            f"this loop needs {dims} variable{'s' * (dims > 1)}",
+            "write `for rows, cols in wl.tile([m, n])`",
+        )
+    return targets
+
+
 def loop_spec(emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str, Any]) -> LoopSpec:
     """Reads the arguments of wl.tile.
 
@@ -70,6 +129,8 @@ def loop_spec(emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str
     """
     block_sizes = kwargs.pop("block_size", None)
     args += [kwargs.pop(name) for name in ("begin_or_end", "end") if name in kwargs]
+    if args[1:] == [None]:
+        args.pop()
     if kwargs or not 1 <= len(args) <= 2:
         unknown = f" `{next(iter(kwargs))}`" if kwargs else f" {len(args)} positional arguments"
         emitter.fail(
@@ -78,38 +139,74 @@ def loop_spec(emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str
             "write wl.tile(end), wl.tile(begin, end) or wl.tile([m, n]), with block_size= if"
             " it is fixed",
         )
-    is_list = isinstance(args[-1], Sequence)
     upper = _several(args[-1])
     lower = _several(args[0]) if len(args) == 2 else [0] * len(upper)
     sizes = [None] * len(upper) if block_sizes is None else _several(block_sizes)
-    targets = _target_names(node.target)
-    if not 1 <= len(upper) <= 2 or not len(lower) == len(sizes) == len(upper):
-        emitter.fail(
-            ArgumentError,
-            f"wl.tile over {len(upper)} dimensions with {len(lower)} lower bounds and"
-            f" {len(sizes)} block sizes",
-            "give one or two dimensions, and as many bounds and block sizes",
-        )
-    many = isinstance(node.target, (ast.Tuple, ast.List))
-    if targets is None or len(targets) != len(upper) or (many and not is_list):
-        emitter.fail(
-            ArgumentError,
-            f"this loop needs {len(upper)} variable{'s' * (len(upper) > 1)}",
-            "write `for rows, cols in wl.tile([m, n])`",
-        )
-    for bound in (*lower, *upper):
-        if isinstance(bound, bool) or not isinstance(bound, (int, RuntimeInteger)):
-            emitter.fail(
-                ArgumentError,
-                f"wl.tile loops over ints, not {describe(bound)}",
-                "use a size, such as x.size(0)",
-            )
+    counts = {"lower bounds": len(lower), "block sizes": len(sizes)}
+    targets = _check_counts(emitter, "wl.tile", node, args[-1], counts)
     dims = []
     for variable, low, high, size in zip(targets, lower, upper, sizes, strict=True):
         name = emitter.dims.unique_name(variable)
         _fix_block_size(emitter, name, size)
-        dims.append(DimSpec(variable, name, low, high))
+        lowest, end = (_bound(emitter, "wl.tile", bound) for bound in (low, high))
+        dims.append(DimSpec(variable, name, lowest, end))
     return LoopSpec(dims, targets)
+
+
+def grid_spec(emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str, Any]) -> LoopSpec:
+    """Reads the arguments of wl.grid.
+
+    Raises:
+        ArgumentError: they do not say what to loop over
+    """
+    steps = kwargs.pop("step", args.pop() if len(args) == 3 else None)
+    args += [kwargs.pop(name) for name in ("begin_or_end", "end") if name in kwargs]
+    if args[1:] == [None]:
+        args.pop()
+    if kwargs or not 1 <= len(args) <= 2:
+        emitter.fail(
+            ArgumentError,
+            f"wl.grid does not take `{next(iter(kwargs))}`" if kwargs else "wl.grid needs an end",
+            "write wl.grid(end), wl.grid(begin, end, step) or wl.grid([m, n])",
+        )
+    upper = _several(args[-1])
+    lower = _several(args[0]) if len(args) == 2 else [0] * len(upper)
+    step = [1] * len(upper) if steps is None else _several(steps)
+    counts = {"lower bounds": len(lower), "steps": len(step)}
+    targets = _check_counts(emitter, "wl.grid", node, args[-1], counts)
+    dims = []
+    for variable, *numbers in zip(targets, lower, upper, step, strict=True):
+        bounds = [_bound(emitter, "wl.grid", number) for number in numbers]
+        low, high, by = bounds
+        dims.append(DimSpec(variable, SINGLE, low, high, _check_step(emitter, by)))
+    return LoopSpec(dims, targets)
+
+
+def range_spec(emitter: Emitter, node: ast.For, args: list[Any]) -> LoopSpec:
+    """Reads the arguments of `range`.
+
+    Raises:
+        ArgumentError: they are no ints
+    """
+    if not 1 <= len(args) <= 3:
+        emitter.fail(ArgumentError, f"range takes one to three ints, not {len(args)}")
+    targets = _target_names(node.target)
+    if targets is None or not isinstance(node.target, ast.Name):
+        emitter.fail(ArgumentError, "a loop over range needs one variable")
+    numbers = [_bound(emitter, "range", number) for number in args]
+    lower, upper = numbers[:2] if len(numbers) > 1 else (0, numbers[0])
+    step = _check_step(emitter, numbers[2] if len(numbers) == 3 else 1)
+    return LoopSpec([DimSpec(targets[0], SINGLE, lower, upper, step)], targets)
+
+
+def _check_step(emitter: Emitter, step: Integer) -> Integer:
+    if not isinstance(step, int) or step == 0:
+        emitter.fail(
+            ArgumentError,
+            f"a step is a constant int but 0, not {describe(step)}",
+            "make it a constant with wl.constexpr or wl.specialize",
+        )
+    return step
 
 
 def _fix_block_size(emitter: Emitter, name: str, size: Any) -> None:
@@ -117,7 +214,7 @@ def _fix_block_size(emitter: Emitter, name: str, size: Any) -> None:
         case None:
             return
         case BlockSize():
-            emitter.dims.block_sizes[name] = size.default
+            emitter.dims.registered[name] = size
         case int() if not isinstance(size, bool) and size > 0:
             emitter.dims.block_sizes[name] = size
         case _:
@@ -128,8 +225,17 @@ def _fix_block_size(emitter: Emitter, name: str, size: Any) -> None:
             )
 
 
-def make_index(emitter: Emitter, spec: DimSpec, begin: Value, extent: Value) -> TileIndex:
+def make_index(
+    emitter: Emitter, spec: DimSpec, begin: Value, extent: Value
+) -> TileIndex | RuntimeInteger:
     """The value of a loop's variable."""
+    if spec.step is not None:
+        number = emitter.integers.mul(RuntimeInteger(begin), spec.step)
+        return RuntimeInteger(
+            emitter.integers.value(
+                number if spec.step == 1 else emitter.integers.add(spec.lower, number)
+            )
+        )
     size = RuntimeInteger(extent)
     dim = Dim(spec.name, size)
     emitter.dims.name_size(size, dim)
@@ -144,39 +250,26 @@ class CarryingLoop:
     ) -> None:
         self.emitter = emitter
         self.spec = spec
-        self.carried = carried
-        self.variables = variables
-        self._templates: list[Any] = []
+        self._values = CarriedValues(emitter, carried, variables)
         self._operation: Operation | None = None
 
-    def enter(self) -> TileIndex:
+    def enter(self) -> TileIndex | RuntimeInteger:
         """Makes the operation, goes into its body and gives the variables their values there."""
         emitter, module = self.emitter, self.emitter.module
-        initial: list[Value] = []
-        for name in self.carried:
-            template = _template(emitter, name, self.variables[name])
-            self._templates.append(template)
-            _flatten(template, initial)
-        types: list[Type] = [value.type for value in initial]
+        types = self._values.types
         index = emitter.integers.type
-        lower = emitter.integers.value(self.spec.lower)
-        upper = emitter.integers.value(self.spec.upper)
+        lower, upper = self.spec.counted(emitter)
         self._operation = module.create(
             "tile.for",
-            [[lower], [upper], initial],
+            [[lower], [upper], self._values.initial],
             types,
             {"dim": self.spec.name},
             [index, index, *types],
         )
         module.enter(self._operation)
         begin, extent, *arguments = self._operation.arguments
-        self._give(arguments)
+        self._values.give(arguments)
         return make_index(emitter, self.spec, begin, extent)
-
-    def _give(self, values: list[Value]) -> None:
-        remaining = iter(values)
-        for name, template in zip(self.carried, self._templates, strict=True):
-            self.variables[name] = _rebuild(template, remaining)
 
     def finish(self) -> None:
         """Ends the body with the next values.
@@ -184,89 +277,10 @@ class CarryingLoop:
         Raises:
             CarriedValueError: one differs in shape or dtype from the initial one
         """
-        values: list[Value] = []
-        for name, template in zip(self.carried, self._templates, strict=True):
-            _next_values(self.emitter, name, template, self.variables[name], values)
-        self.emitter.module.create("tile.yield", values, [])
+        self.emitter.module.create("tile.yield", self._values.next(), [])
 
     def leave(self) -> None:
         """Goes out of the body; the variables then have the last values."""
         if self._operation is not None:
             self.emitter.module.leave()
-            self._give(self._operation.results)
-
-
-def _template(emitter: Emitter, name: str, value: Any) -> Any:
-    """The initial value with everything in it a value of the module."""
-    match value:
-        case Tile() | RuntimeInteger() | RuntimeFloat() | RuntimeBool():
-            return value
-        case bool():
-            return RuntimeBool(emitter.number(value, torch.bool))
-        case int():
-            return RuntimeInteger(emitter.integers.value(value))
-        case float():
-            return RuntimeFloat(emitter.number(value, emitter.scalar_dtype), emitter.scalar_dtype)
-        case tuple():
-            return tuple(_template(emitter, name, part) for part in value)
-    emitter.fail(
-        CarriedValueError,
-        f"`{name}` is {describe(value)} before the loop and is assigned in it",
-        "loops carry tiles, numbers and tuples of them; use another name inside the loop",
-    )
-
-
-def _flatten(template: Any, values: list[Value]) -> None:
-    if isinstance(template, tuple):
-        for part in template:
-            _flatten(part, values)
-    else:
-        values.append(template.value)
-
-
-def _rebuild(template: Any, values: Any) -> Any:
-    match template:
-        case tuple():
-            return tuple(_rebuild(part, values) for part in template)
-        case Tile():
-            return Tile(next(values), template.dims, template.dtype)
-        case RuntimeFloat():
-            return RuntimeFloat(next(values), template.dtype)
-    return type(template)(next(values))
-
-
-def _next_values(
-    emitter: Emitter, name: str, template: Any, value: Any, values: list[Value]
-) -> None:
-    match template, value:
-        case _, Failed():
-            raise AlreadyReportedError
-        case Tile(), Tile() if (
-            template.dtype == value.dtype
-            and len(template.dims) == len(value.dims)
-            and all(a.same(b) for a, b in zip(template.dims, value.dims, strict=True))
-        ):
-            values.append(value.value)
-            return
-        case tuple(), tuple() if len(template) == len(value):
-            for part, next_part in zip(template, value, strict=True):
-                _next_values(emitter, name, part, next_part, values)
-            return
-        case RuntimeInteger(), int() | RuntimeInteger() if not isinstance(value, bool):
-            values.append(emitter.integers.value(value))
-            return
-        case RuntimeFloat(), int() | float() | RuntimeInteger() | RuntimeFloat():
-            values.append(emitter.number(value, template.dtype))
-            return
-        case RuntimeBool(), bool() | RuntimeBool():
-            values.append(emitter.number(value, torch.bool))
-            return
-    if isinstance(template, Tile) and isinstance(value, Tile) and template.dtype != value.dtype:
-        remedy = f"convert with .to({template.dtype}), or start from a tile of {value.dtype}"
-    else:
-        remedy = "give it its shape and dtype before the loop with wl.full(...) or wl.zeros(...)"
-    emitter.fail(
-        CarriedValueError,
-        f"`{name}` is {describe(template)} before the loop and {describe(value)} after a step",
-        remedy,
-    )
+            self._values.give(self._operation.results)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from wavetile._C import Operation, Specialisation, Type, Value
     from wavetile.config import Settings
+    from wavetile.language import BlockSize
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ class TracedRegion:
         name: the kernel's symbol
         dims: the names of its dimensions
         block_sizes: those that the kernel fixes
+        registered: those that the kernel limits; dimensions with one object have one size
         replaced: names that other calls have dimensions for, with what stands in for them here
     """
 
@@ -50,6 +52,7 @@ class TracedRegion:
     name: str
     dims: list[str]
     block_sizes: dict[str, int]
+    registered: dict[str, BlockSize]
     replaced: dict[str, str | None]
 
 
@@ -192,6 +195,8 @@ class _Arguments:
                     result[parameter.name] = RuntimeFloat(next(floats), self.emitter.scalar_dtype)
                 case _C.ConstantSpecialisation():
                     result[parameter.name] = self._constant(parameter)
+        for name, structure in self.region.structures.items():
+            result[name] = structure.rebuild(result)
         self._name_sizes()
         return result
 
@@ -282,11 +287,14 @@ def trace_region(
         first, *others = tracer.errors
         first.others = others
         raise first
-    if emitter.dims.block_sizes:
-        module.set_attribute("tile.config", emitter.dims.block_sizes)
-    _verify(module)
     dims = emitter.dims
-    return TracedRegion(module, symbol, dims.names, dims.block_sizes, dims.replaced)
+    defaults = {name: size.default for name, size in dims.registered.items()}
+    if sizes := {**dims.block_sizes, **defaults}:
+        module.set_attribute("tile.config", sizes)
+    _verify(module)
+    return TracedRegion(
+        module, symbol, dims.names, dims.block_sizes, dims.registered, dims.replaced
+    )
 
 
 def _trace_loop(tracer: Statements, loop: ast.For) -> None:
@@ -298,11 +306,10 @@ def _trace_loop(tracer: Statements, loop: ast.For) -> None:
         tracer.at(loop)
         spec = tracer.loop_spec(loop)
         index = emitter.integers.type
-        lower = [emitter.integers.value(dim.lower) for dim in spec.dims]
-        upper = [emitter.integers.value(dim.upper) for dim in spec.dims]
+        bounds = [dim.counted(emitter) for dim in spec.dims]
         operation = module.create(
             "tile.parallel",
-            [*lower, *upper],
+            [*(lower for lower, _ in bounds), *(upper for _, upper in bounds)],
             [],
             {"dims": [dim.name for dim in spec.dims]},
             [index] * (2 * len(spec.dims)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from wavetile import language
@@ -28,6 +29,7 @@ from wavetile.tracing.expressions import AlreadyReportedError, Expressions, Fram
 from wavetile.tracing.values import (
     Failed,
     MemoryTensor,
+    RuntimeInteger,
     Tile,
     TileIndex,
     Undefined,
@@ -178,6 +180,13 @@ class Statements(Expressions):
         # What follows the whole `if` is read later by its branch too.
         self.trace(body)
 
+    def _loop_body(self, body: list[ast.stmt]) -> None:
+        self.frame.loop_depth += 1
+        self._read_later.append(names.exposed_loads(body))
+        self.trace(body)
+        self._read_later.pop()
+        self.frame.loop_depth -= 1
+
     def _Return(self, node: ast.Return) -> None:  # noqa: N802
         if self.frame.caller is None:
             self.emitter.fail(
@@ -196,13 +205,17 @@ class Statements(Expressions):
         function = (
             self.frame.source.resolve(node.iter.func) if isinstance(node.iter, ast.Call) else None
         )
-        if function is language.tile:
+        if function in (language.tile, language.grid, range):
             self._tile_loop(node)
         elif function is language.static_range:
-            self._unrolled_loop(node)
+            self._unrolled_loop(node, self._static_range(node))
+        elif isinstance(steps := self.evaluate(node.iter), (tuple, list)):
+            self._unrolled_loop(node, steps)
         else:
             self.unsupported(
-                node, "device code loops over wl.tile(...), or over wl.static_range(...)"
+                node,
+                "device code loops over wl.tile(...), wl.grid(...), range(...),"
+                " wl.static_range(...) and tuples",
             )
 
     def _loop_arguments(self, node: ast.For) -> tuple[list[Any], dict[str, Any]]:
@@ -212,7 +225,7 @@ class Statements(Expressions):
         self.at(node.iter)
         return args, kwargs
 
-    def _unrolled_loop(self, node: ast.For) -> None:
+    def _static_range(self, node: ast.For) -> range:
         args, kwargs = self._loop_arguments(node)
         if kwargs or not args or not all(isinstance(argument, int) for argument in args):
             self.emitter.fail(
@@ -220,7 +233,9 @@ class Statements(Expressions):
                 "wl.static_range takes constant ints",
                 "make the bound a constant with wl.specialize or wl.constexpr",
             )
-        steps = range(*args)
+        return range(*args)
+
+    def _unrolled_loop(self, node: ast.For, steps: Iterable[Any]) -> None:
         for step in steps:
             self._assign(node.target, step)
             # Each step may read what the one before it assigned.
@@ -229,25 +244,34 @@ class Statements(Expressions):
             self._read_later.pop()
 
     def loop_spec(self, node: ast.For) -> loops.LoopSpec:
-        """The dimensions and bounds of a `for ... in wl.tile(...)`."""
+        """The dimensions and bounds of a loop over wl.tile, wl.grid or range."""
+        assert isinstance(node.iter, ast.Call)
+        function = self.frame.source.resolve(node.iter.func)
         args, kwargs = self._loop_arguments(node)
-        return loops.loop_spec(self.emitter, node, args, kwargs)
+        if function is range:
+            return loops.range_spec(self.emitter, node, args)
+        make = loops.loop_spec if function is language.tile else loops.grid_spec
+        return make(self.emitter, node, args, kwargs)
 
-    def _tile_loop(self, node: ast.For) -> None:
-        spec = self.loop_spec(node)
+    def _carried(self, assigned: set[str], exposed: set[str]) -> list[str]:
+        """Names that a loop which assigns and reads these carries from step to step."""
         variables = self.frame.variables
-        assigned = names.stores(node.body)
         later = set().union(*self._read_later)
-        exposed = names.exposed_loads(node.body)
         carried = [
             name
-            for name in sorted(assigned - set(spec.targets))
+            for name in sorted(assigned)
             if name in variables
             and not isinstance(variables[name], Undefined)
             and (name in later or name in exposed)
         ]
         if any(isinstance(variables[name], Failed) for name in carried):
             raise AlreadyReportedError
+        return carried
+
+    def _tile_loop(self, node: ast.For) -> None:
+        spec = self.loop_spec(node)
+        assigned = names.stores(node.body)
+        carried = self._carried(assigned - set(spec.targets), names.exposed_loads(node.body))
         self._nest(node, spec, 0, [], carried)
         self.end_loop(spec.targets, assigned - set(carried))
 
@@ -256,16 +280,12 @@ class Statements(Expressions):
         node: ast.For,
         spec: loops.LoopSpec,
         level: int,
-        indices: list[TileIndex],
+        indices: list[TileIndex | RuntimeInteger],
         carried: list[str],
     ) -> None:
         if level == len(spec.dims):
             self.bind_targets(node, indices)
-            self.frame.loop_depth += 1
-            self._read_later.append(names.exposed_loads(node.body))
-            self.trace(node.body)
-            self._read_later.pop()
-            self.frame.loop_depth -= 1
+            self._loop_body(node.body)
             return
         self.at(node.iter)
         loop = loops.CarryingLoop(self.emitter, spec.dims[level], carried, self.frame.variables)
@@ -277,7 +297,7 @@ class Statements(Expressions):
         finally:
             loop.leave()
 
-    def bind_targets(self, node: ast.For, indices: list[TileIndex]) -> None:
+    def bind_targets(self, node: ast.For, indices: list[TileIndex | RuntimeInteger]) -> None:
         """Gives the loop's variables their values."""
         many = isinstance(node.target, (ast.Tuple, ast.List))
         self._assign(node.target, tuple(indices) if many else indices[0])

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Numbers that a Config may choose for a kernel's own code: `wl.register_tunable`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from wavetile.errors import ArgumentError, ConfigError
+
+#: The Config of the kernel whose host code runs.
+CURRENT: ContextVar[Mapping[str, int | str] | None] = ContextVar("wavetile Config", default=None)
+
+
+@dataclass(frozen=True)
+class IntegerFragment:
+    """The ints from `low` to `high`.
+
+    Raises:
+        ArgumentError: limits out of order, or a default outside of them
+    """
+
+    low: int
+    high: int
+    default: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.chosen() <= self.high:
+            raise ArgumentError(
+                f"{type(self).__name__}({self.low}, {self.high}, {self.default}) holds nothing, or"
+                " not its default"
+            )
+
+    def chosen(self) -> int:
+        """The value without a Config."""
+        return self.low if self.default is None else self.default
+
+    def holds(self, value: int) -> bool:
+        """Whether a Config may choose this value."""
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return f"an int from {self.low} to {self.high}"
+
+
+@dataclass(frozen=True)
+class PowerOfTwoFragment(IntegerFragment):
+    """The powers of two from `low` to `high`, which are powers of two themselves."""
+
+    def holds(self, value: int) -> bool:
+        """Whether a Config may choose this value."""
+        return super().holds(value) and value & (value - 1) == 0
+
+    def __str__(self) -> str:
+        return f"a power of two from {self.low} to {self.high}"
+
+
+def choose(name: str, fragment: IntegerFragment) -> int:
+    """What the current Config chooses for a tunable.
+
+    Raises:
+        ArgumentError: the fragment is none
+        ConfigError: the Config's value is not one of its
+    """
+    if not isinstance(fragment, IntegerFragment):
+        raise ArgumentError(
+            f"wl.register_tunable needs a fragment, not {fragment!r}",
+            remedy="write wl.register_tunable('split_k', wavetile.PowerOfTwoFragment(1, 64))",
+        )
+    value = (CURRENT.get() or {}).get(name, fragment.chosen())
+    if isinstance(value, str) or not fragment.holds(value):
+        raise ConfigError(
+            f"the Config sets {name}={value}, which is not {fragment}",
+            remedy="choose one that the kernel registers",
+        )
+    return value
