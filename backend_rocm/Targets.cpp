@@ -7,11 +7,13 @@
 //
 // Sources: LLVM 22's AMDGPU target (features, registers, counters), AMD's
 // instruction set documents and matrix instruction calculator (operand
-// layouts), measured LDS phases (HipKittens, nod-ai), and docs/amd-facts.md.
+// layouts) and docs/amd-facts.md. LDS phases: runtime/LdsBankTable.h.
 //
 //===----------------------------------------------------------------------===//
 
 #include "backend_rocm/Targets.h"
+
+#include "runtime/LdsBankTable.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -283,27 +285,21 @@ MatrixList gfx1150Matrix() {
 // LDS
 //===----------------------------------------------------------------------===//
 
-/// Phases of `lanes` consecutive lanes.
-LdsAccess consecutive(unsigned bits, unsigned banks, unsigned lanes) {
-  LdsAccess access{bits, banks, {}};
-  for (unsigned lane = 1; lane < lanes; lane *= 2)
-    access.phaseLanes.push_back(lane);
-  return access;
+/// The accesses of the powers of two, which layouts are made of.
+llvm::SmallVector<LdsAccess, 3> ldsAccesses(LdsGeneration generation, LdsOperation operation) {
+  llvm::SmallVector<LdsAccess, 3> accesses;
+  for (unsigned bits : {32u, 64u, 128u}) {
+    LdsPhases phases = ldsPhases(generation, operation, bits);
+    LdsAccess &access = accesses.emplace_back(LdsAccess{bits, phases.banks, {}});
+    access.phaseLanes.append(phases.phaseLanes, phases.phaseLanes + phases.phaseDimension());
+  }
+  return accesses;
 }
-
-/// Writes go to 32 banks everywhere, with the lanes in order.
-llvm::SmallVector<LdsAccess, 3> ldsWrites() {
-  return {consecutive(32, 32, 32), consecutive(64, 32, 16), consecutive(128, 32, 8)};
+llvm::SmallVector<LdsAccess, 3> ldsReads(LdsGeneration generation) {
+  return ldsAccesses(generation, LdsOperation::Read);
 }
-
-/// Reads of 32 banks; a phase of b128 is lanes 0-3 and 20-23 and its shifts.
-llvm::SmallVector<LdsAccess, 3> ldsReads32Banks() {
-  return {consecutive(32, 32, 32), consecutive(64, 32, 16), LdsAccess{128, 32, {1, 2, 20}}};
-}
-
-/// Reads of 64 banks; a phase of b128 is lanes 0-3, 12-15 and 20-27.
-llvm::SmallVector<LdsAccess, 3> ldsReads64Banks() {
-  return {consecutive(32, 64, 64), consecutive(64, 64, 32), LdsAccess{128, 64, {1, 2, 12, 20}}};
+llvm::SmallVector<LdsAccess, 3> ldsWrites(LdsGeneration generation) {
+  return ldsAccesses(generation, LdsOperation::Write);
 }
 
 //===----------------------------------------------------------------------===//
@@ -356,8 +352,8 @@ TargetRow gfx942() {
       .lds = {.bytesPerWorkgroup = 65536,
               .bytesPerComputeUnit = 65536,
               .allocationGranule = 512,
-              .reads = ldsReads32Banks(),
-              .writes = ldsWrites(),
+              .reads = ldsReads(LdsGeneration::Cdna3),
+              .writes = ldsWrites(LdsGeneration::Cdna3),
               .transposingReads = {},
               .directLoadBits = {32}},
       .registers = cdna3Registers,
@@ -399,8 +395,8 @@ TargetRow gfx950() {
           .lds = {.bytesPerWorkgroup = 163840,
                   .bytesPerComputeUnit = 163840,
                   .allocationGranule = 1280,
-                  .reads = ldsReads64Banks(),
-                  .writes = ldsWrites(),
+                  .reads = ldsReads(LdsGeneration::Cdna4),
+                  .writes = ldsWrites(LdsGeneration::Cdna4),
                   .transposingReads = {{64, 16}, {64, 8}, {96, 6}, {64, 4}},
                   .directLoadBits = {32, 96, 128}},
           .registers = cdna3Registers,
@@ -442,8 +438,8 @@ TargetRow gfx1150() {
       .lds = {.bytesPerWorkgroup = 65536,
               .bytesPerComputeUnit = 65536,
               .allocationGranule = 1024,
-              .reads = ldsReads32Banks(),
-              .writes = ldsWrites(),
+              .reads = ldsReads(LdsGeneration::Rdna3),
+              .writes = ldsWrites(LdsGeneration::Rdna3),
               .transposingReads = {},
               .directLoadBits = {}},
       .registers = {.perSimd = 1024,

@@ -58,12 +58,17 @@ FOLDERS = (
     ),
     Folder(
         "backend_rocm/",
-        may_use=("ir/", "passes/", "runtime/LaunchPlan.h"),
+        may_use=("ir/", "passes/", "runtime/LaunchPlan.h", "runtime/LdsBankTable.h"),
         no_library=PYTHON_HEADERS,
         names_targets=True,
     ),
     Folder("runtime/", no_library=("llvm/", "mlir/", "lld/", *PYTHON_HEADERS)),
-    Folder("runtime/emulator/", no_library=("mlir/", "lld/", *PYTHON_HEADERS), names_targets=True),
+    Folder(
+        "runtime/emulator/",
+        may_use=("runtime/LdsBankTable.h",),
+        no_library=("mlir/", "lld/", *PYTHON_HEADERS),
+        names_targets=True,
+    ),
     Folder("frontend/", may_use=("ir/", "passes/", "runtime/"), no_library=AMD_HEADERS),
 )
 
