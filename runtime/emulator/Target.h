@@ -12,6 +12,7 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_TARGET_H
 #define WAVETILE_RUNTIME_EMULATOR_TARGET_H
 
+#include "runtime/LdsBankTable.h"
 #include "runtime/emulator/MatrixRounding.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -32,8 +33,11 @@ struct TargetDescription {
   const char *marketingName;
   Encoding encoding;
   Float8 float8;
-  uint32_t waveSize;  ///< The one that kernels have unless their descriptor says otherwise.
-  uint32_t ldsBytes;  ///< Of a workgroup.
+  uint32_t waveSize; ///< The one that kernels have unless their descriptor says otherwise.
+  uint32_t ldsBytes; ///< The most of a workgroup.
+  /// Workgroups are given LDS in multiples of this.
+  uint32_t ldsGranule;
+  LdsGeneration ldsGeneration;
   uint32_t vgprCount; ///< Architectural VGPRs of a wave.
   uint32_t agprCount;
   /// Vector registers of `waveSize` lanes that the waves of one SIMD share.

@@ -161,9 +161,9 @@ TEST_P(Scheduler, ALockIsHandedOn) {
 
 TEST_P(Scheduler, MoreWorkgroupsThanTheGpuHoldsCannotWaitForALaterOne) {
   LoadedObject object(GetParam(), waiting, "cl", options);
-  // LDS is the limit: one workgroup a compute unit, or a pair of them.
+  // LDS is the limit: one workgroup a compute unit.
   const TargetDescription &target = object.program->target();
-  unsigned holds = multiprocessors(target);
+  unsigned holds = target.computeUnits;
   std::vector<int> flags(holds + 2), order(holds + 1, -1);
   int next = 0;
   auto run = [&](unsigned groups) {
