@@ -123,6 +123,8 @@ llvm::Error DecodedProgram::decodeAll() {
       records.resize(first);
       refuse(offset, (disassembler->mnemonic(inst) + " (" + reason + ")").str());
     } else {
+      for (size_t part = first + 1; part < records.size(); ++part)
+        records[part].instructionClass = static_cast<uint8_t>(InstructionClass::Part);
       append(offset, first);
       registerCounts.resize(records.size(), registersOfOpcode.lookup(inst.getOpcode()));
     }
@@ -191,6 +193,15 @@ std::string DecodedProgram::disassemble(uint64_t at) const {
   std::string line = trimmed.str();
   std::replace(line.begin(), line.end(), '\t', ' ');
   return line;
+}
+
+RegisterUse DecodedProgram::registersAt(uint64_t at) const {
+  std::lock_guard<std::mutex> lock(disassembler->mutex);
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  if (!disassembler->decode(llvm::ArrayRef(text).drop_front(at - address), at, inst, size))
+    return {};
+  return disassembler->registersOf(inst);
 }
 
 llvm::Expected<std::unique_ptr<Program>> Program::decode(llvm::ArrayRef<uint8_t> text,

@@ -143,6 +143,9 @@ public:
   const TargetDescription &target() const override { return targetRow; }
   uint32_t waveSize() const override { return lanes; }
 
+  /// Those of the instruction at an address, which must be one.
+  RegisterUse registersAt(uint64_t address) const;
+
   /// The record at an address, or null.
   const Record *recordAt(uint64_t address) const;
   uint64_t addressOf(const Record *record) const;

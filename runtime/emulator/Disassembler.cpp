@@ -9,7 +9,9 @@
 
 #include "runtime/emulator/Decoder.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCAsmInfoELF.h"
 #include "llvm/MC/MCTargetOptions.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -243,6 +245,49 @@ RegisterCounts Disassembler::countRegisters(unsigned opcode) const {
       result.sources[sources++] = taken;
   }
   return result;
+}
+
+/// A register as assembly spells it, from LLVM's name for it: "VGPR4_VGPR5" is "v[4:5]".
+static std::string spelling(llvm::StringRef name) {
+  // Registers whose encoding differs between targets.
+  for (llvm::StringRef variant : {"_gfxpre11", "_gfx11plus", "_gfx9plus", "_vi", "_ci"})
+    name.consume_back(variant);
+  struct File {
+    llvm::StringRef prefix, letter;
+  };
+  for (File file : {File{"VGPR", "v"}, {"AGPR", "a"}, {"SGPR", "s"}, {"TTMP", "ttmp"}}) {
+    llvm::StringRef rest = name;
+    unsigned first, last;
+    if (!rest.consume_front(file.prefix) || rest.consumeInteger(10, first))
+      continue;
+    std::string number = std::to_string(first);
+    if (rest == "_LO16" || rest == "_HI16")
+      return (file.letter + number + (rest == "_LO16" ? ".l" : ".h")).str();
+    if (rest.rsplit(file.prefix).second.getAsInteger(10, last))
+      return (file.letter + number).str();
+    return (file.letter + "[" + number + ":" + std::to_string(last) + "]").str();
+  }
+  name.consume_front("SRC_");
+  return name.starts_with("SGPR_NULL") ? "null" : name.lower();
+}
+
+RegisterUse Disassembler::registersOf(const llvm::MCInst &inst) const {
+  const llvm::MCInstrDesc &description = instructions->get(inst.getOpcode());
+  RegisterUse use;
+  auto add = [&](std::vector<std::string> &list, llvm::MCRegister reg) {
+    std::string name = spelling(registers->getName(reg));
+    // LLVM has all of floating point depend on it.
+    if (name != "mode" && !llvm::is_contained(list, name))
+      list.push_back(std::move(name));
+  };
+  for (unsigned i = 0; i < inst.getNumOperands(); ++i)
+    if (inst.getOperand(i).isReg() && inst.getOperand(i).getReg())
+      add(i < description.getNumDefs() ? use.writes : use.reads, inst.getOperand(i).getReg());
+  for (llvm::MCPhysReg reg : description.implicit_uses())
+    add(use.reads, reg);
+  for (llvm::MCPhysReg reg : description.implicit_defs())
+    add(use.writes, reg);
+  return use;
 }
 
 } // namespace wavetile::device

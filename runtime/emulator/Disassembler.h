@@ -27,6 +27,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 namespace wavetile::device {
 
@@ -34,6 +36,12 @@ namespace wavetile::device {
 struct RegisterCounts {
   uint8_t result = 0;
   uint8_t sources[3] = {};
+};
+
+/// The registers that an instruction reads and writes, by their names in assembly, those that it
+/// does not spell out included: "v[4:7]", "s2", "vcc", "exec".
+struct RegisterUse {
+  std::vector<std::string> reads, writes;
 };
 
 struct Disassembler {
@@ -62,6 +70,8 @@ struct Disassembler {
 
   /// Of the results, and of the first three other operands.
   RegisterCounts countRegisters(unsigned opcode) const;
+
+  RegisterUse registersOf(const llvm::MCInst &inst) const;
 
 private:
   bool hasImpossibleLiteral(const uint32_t *words) const;

@@ -9,6 +9,8 @@
 
 #include "runtime/emulator/checks/WaveChecks.h"
 #include "runtime/emulator/checks/WorkgroupRaces.h"
+#include "runtime/emulator/counters/InstructionProfile.h"
+#include "runtime/emulator/counters/Trace.h"
 
 #include <algorithm>
 
@@ -52,6 +54,16 @@ LaunchContext::LaunchContext(const Launch &launch)
   // After those: an access is known by the operation that they count.
   if (launch.checks.races())
     observers.add({WorkgroupRaces::observe, nullptr});
+  // Accesses that a check finds at fault are not made.
+  if (isProfiled())
+    observers.add({InstructionProfile::observe, nullptr});
+  if (launch.trace)
+    trace = std::make_unique<Trace>(*launch.trace, launch);
+}
+LaunchContext::~LaunchContext() = default;
+
+Trace *LaunchContext::traceOf(const std::array<uint32_t, 3> &group) const {
+  return launch.trace && launch.trace->workgroup == group ? trace.get() : nullptr;
 }
 
 void LaunchContext::makeArguments() {

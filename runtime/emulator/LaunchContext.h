@@ -25,6 +25,7 @@ namespace wavetile::device {
 class LaunchContext {
 public:
   explicit LaunchContext(const Launch &launch);
+  ~LaunchContext();
 
   /// Why the GPU would refuse this launch, or nothing.
   std::optional<Fault> refusal() const;
@@ -71,6 +72,11 @@ public:
   /// Whom the waves' memory instructions report to.
   AccessObservers observers;
 
+  /// A trace needs the same calls as a profile.
+  bool isProfiled() const { return launch.profiled || launch.trace; }
+  /// That of the workgroup, or null.
+  Trace *traceOf(const std::array<uint32_t, 3> &group) const;
+
 private:
   static constexpr uint64_t packetBytes = 64;
   void makeArguments();
@@ -79,6 +85,7 @@ private:
 
   AlignedArray<uint8_t> arguments;
   AlignedArray<uint8_t> definedArguments;
+  std::unique_ptr<Trace> trace;
   uint64_t packetAddress = 0;
 };
 

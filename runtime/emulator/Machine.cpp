@@ -35,6 +35,7 @@ llvm::StringRef name(InstructionClass c) {
     return "global atomic";
   case InstructionClass::Scratch:
     return "scratch";
+  case InstructionClass::Part:
   case InstructionClass::Count:
     break;
   }

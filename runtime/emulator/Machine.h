@@ -34,7 +34,9 @@
 
 namespace wavetile::device {
 
+class InstructionProfile;
 struct TargetDescription;
+struct TraceRequest;
 
 /// What the amdhsa kernel descriptor says, already taken apart.
 struct KernelDescriptor {
@@ -94,7 +96,7 @@ enum class InstructionClass : uint8_t {
   ScalarAlu,
   ScalarMemory,
   Branch,
-  Wait, ///< s_waitcnt and its like, s_nop, s_barrier: no data.
+  Wait, ///< s_waitcnt and its like, s_nop, s_barrier, s_endpgm: no data.
   VectorAlu,
   Transcendental,
   Matrix,
@@ -103,10 +105,11 @@ enum class InstructionClass : uint8_t {
   GlobalStore,
   GlobalAtomic,
   Scratch,
+  Part, ///< A record that goes on with an instruction, which its first record is counted for.
   Count
 };
 
-/// The plural name used in tables: "scalar ALU", "LDS".
+/// The plural name used in tables: "scalar ALU", "LDS". Empty for Part.
 llvm::StringRef name(InstructionClass);
 
 /// What one launch executed, in instructions of a wave.
@@ -222,11 +225,16 @@ struct Launch {
   /// How matrix products are summed. Empty: as the target's row says.
   std::optional<MatrixRounding> matrixRounding;
   CheckOptions checks;
+  /// Counts what each instruction does: `LaunchResult::profile`.
+  bool profiled = false;
+  /// A workgroup whose execution is written down, see counters/Trace.h; null: none.
+  const TraceRequest *trace = nullptr;
 };
 
 struct LaunchResult {
   std::optional<Fault> fault; ///< Empty: the launch ended as it should.
   Counters counters;
+  std::shared_ptr<const InstructionProfile> profile; ///< If the launch asked for it.
 };
 
 /// Executes all workgroups, started in linear order (x fastest), and returns when all have ended.

@@ -56,6 +56,7 @@ void ResidentWorkgroup::start(const LaunchContext &context, uint64_t index,
   shared.matrixRounding =
       context.launch.matrixRounding.value_or(context.program.target().matrixRounding);
   std::copy(group.begin(), group.end(), shared.id);
+  shared.trace = context.traceOf(group);
 
   for (uint32_t i = 0; i < shared.waveCount; ++i) {
     Wave &wave = *new (&waveMemory[i]) Wave;

@@ -195,12 +195,19 @@ void Scheduler::work(llvm::function_ref<void()> callHelp) {
     }
   }
   counters += runner.counters();
+  if (!runner.profile())
+    return;
+  if (profile)
+    *profile += *runner.profile();
+  else
+    profile = std::make_shared<InstructionProfile>(*runner.profile());
 }
 
 LaunchResult Scheduler::takeResult() {
   LaunchResult result;
   result.fault = std::move(fault);
   result.counters = counters;
+  result.profile = profile;
   return result;
 }
 

@@ -95,6 +95,7 @@ private:
   std::optional<std::chrono::steady_clock::time_point> repeatingSince;
   std::optional<Fault> fault;
   Counters counters;
+  std::shared_ptr<InstructionProfile> profile;
 };
 
 } // namespace wavetile::device

@@ -117,8 +117,9 @@ SpinProbe::Outcome SpinProbe::run(Wave &wave, uint64_t instructions, uint64_t *c
   takeSnapshot(wave, record);
   for (executed = 0; executed < instructions;) {
     ++executed;
-    const Record *following = wave.checks ? executeStep<true>(wave, record, classes)
-                                          : executeStep<false>(wave, record, classes);
+    const Record *following = withStepsOf(wave, [&]<bool isChecked, bool isProfiled>() {
+      return executeStep<isChecked, isProfiled>(wave, record, classes);
+    });
     bool moved = watch.changed() || wave.readsClock;
     // Giving the turn up can be part of the circle.
     bool gaveUp = !following && wave.status == WaveStatus::Ready;

@@ -31,6 +31,8 @@ TurnRunner::TurnRunner(const LaunchContext &context, const MemoryMap &map,
     : budget(budget), memory(map, context.argumentsBegin(), context.argumentsEnd()), probe(context),
       left(context.waveCount), probed(context.waveCount) {
   memory.setKernargDefinedBits(context.argumentsDefined());
+  if (context.isProfiled())
+    instructionProfile = std::make_unique<InstructionProfile>(context.program);
 }
 
 void TurnRunner::begin(const ResidentWorkgroup &group) {
@@ -48,11 +50,11 @@ uint64_t TurnRunner::reserve(uint64_t instructions) {
   return taken;
 }
 
-template <bool isChecked>
+template <bool isChecked, bool isProfiled>
 static uint64_t runSteps(Wave &wave, uint64_t instructions, uint64_t *classes) {
   const Record *record = wave.pc;
   for (uint64_t done = 1; done <= instructions; ++done) {
-    const Record *next = executeStep<isChecked>(wave, record, classes);
+    const Record *next = executeStep<isChecked, isProfiled>(wave, record, classes);
     if (!next)
       return done;
     record = next;
@@ -64,8 +66,9 @@ static uint64_t runSteps(Wave &wave, uint64_t instructions, uint64_t *classes) {
 /// Executes up to that many instructions; returns how many it did.
 uint64_t TurnRunner::runWave(Wave &wave, uint64_t instructions) {
   uint64_t *classes = counts.instructions.data();
-  return wave.checks ? runSteps<true>(wave, instructions, classes)
-                     : runSteps<false>(wave, instructions, classes);
+  return withStepsOf(wave, [&]<bool isChecked, bool isProfiled>() {
+    return runSteps<isChecked, isProfiled>(wave, instructions, classes);
+  });
 }
 
 /// The same, and looks for a state that repeats. A wave whose state does gives its turn up.
@@ -134,6 +137,7 @@ Turn TurnRunner::run(ResidentWorkgroup &group) {
   group.shared.memory = &memory;
   group.shared.bytesLoaded = &counts.bytesLoaded;
   group.shared.bytesStored = &counts.bytesStored;
+  group.shared.profile = instructionProfile.get();
   std::fill(left.begin(), left.end(), turnQuantum);
   std::fill(probed.begin(), probed.end(), false);
   uint32_t barriers = group.shared.barrier.opened, members = group.shared.barrier.members;

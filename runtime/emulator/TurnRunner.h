@@ -20,7 +20,10 @@
 #include "runtime/emulator/ResidentWorkgroup.h"
 #include "runtime/emulator/SpinProbe.h"
 
+#include "runtime/emulator/counters/InstructionProfile.h"
+
 #include <atomic>
+#include <memory>
 
 namespace wavetile::device {
 
@@ -52,6 +55,8 @@ public:
   Turn run(ResidentWorkgroup &group);
 
   const Counters &counters() const { return counts; }
+  /// Null if the launch is not profiled.
+  const InstructionProfile *profile() const { return instructionProfile.get(); }
   /// Instructions that this runner has executed.
   uint64_t executed() const { return executedInstructions; }
 
@@ -64,6 +69,7 @@ private:
   std::atomic<uint64_t> &budget;
   GlobalMemory memory;
   Counters counts;
+  std::unique_ptr<InstructionProfile> instructionProfile;
   SpinProbe probe;
   uint64_t executedInstructions = 0;
   std::vector<uint64_t> left; ///< Of each wave's turn.

@@ -36,6 +36,8 @@ class AccessObservers;
 class GlobalMemory;
 class DecodedProgram;
 struct Launch;
+class InstructionProfile;
+class Trace;
 class WaveChecks;
 class WorkgroupRaces;
 
@@ -71,6 +73,8 @@ struct Workgroup {
   uint64_t *bytesLoaded = nullptr;
   uint64_t *bytesStored = nullptr;
   MatrixRounding matrixRounding = MatrixRounding::FusedMultiplyAdd;
+  InstructionProfile *profile = nullptr; ///< Of the thread that runs it; null: none is made.
+  Trace *trace = nullptr;                ///< Null: its execution is not written down.
 };
 
 /// What a fault handler is told; the launch adds where the wave stands.

@@ -50,7 +50,7 @@ static std::string forTarget(const std::string &target, std::string text) {
   return text;
 }
 
-static std::string kernelText(const std::string &target, const std::string &body) {
+std::string kernelText(const std::string &target, const std::string &body) {
   bool isGfx9 = target.starts_with("gfx9");
   std::string waveSize = isGfx9 ? "64" : "32";
   return ".amdgcn_target \"amdgcn-amd-amdhsa--" + target + "\"\n.text\n.globl test\n.p2align 8\n" +

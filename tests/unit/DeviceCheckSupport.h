@@ -29,6 +29,10 @@
 
 namespace wavetile::device::test {
 
+/// A code object's assembly, with one kernel "test" in which \p body stands between the set-up, an
+/// s_load_dwordx4, a wait and a v_lshlrev_b32, and the end, an s_endpgm.
+std::string kernelText(const std::string &target, const std::string &body);
+
 struct CheckedRun {
   std::optional<Fault> fault;
   std::vector<uint32_t> words; ///< What s[4:5] points to.

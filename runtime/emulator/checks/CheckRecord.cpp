@@ -352,48 +352,19 @@ void Derivation::deriveLds() {
 // --- Control ---
 
 void Derivation::deriveControl() {
-  uint32_t immediate = record.immediate;
-  auto wait = [&](Counter counter, uint32_t value) {
-    uint8_t &least = details.waits[static_cast<unsigned>(counter)];
-    least = static_cast<uint8_t>(std::min<uint32_t>(least, value));
-  };
   check.function = checkNothing;
   llvm::StringRef name = details.mnemonic;
-  bool isGfx9 = target.encoding == Encoding::Gfx9;
-  if (name == "s_waitcnt") {
-    wait(Counter::Load,
-         isGfx9 ? (immediate & 15) | (immediate >> 14 & 3) << 4 : immediate >> 10 & 63);
-    wait(Counter::Lds, isGfx9 ? immediate >> 8 & 15 : immediate >> 4 & 63);
-  } else if (name == "s_waitcnt_vmcnt" || name == "s_wait_loadcnt") {
-    wait(Counter::Load, immediate & 63);
-  } else if (name == "s_waitcnt_vscnt" || name == "s_wait_storecnt") {
-    wait(Counter::Store, immediate & 63);
-  } else if (name == "s_waitcnt_lgkmcnt" || name == "s_wait_dscnt") {
-    wait(Counter::Lds, immediate & 63);
-  } else if (name == "s_wait_kmcnt") {
-    wait(Counter::Scalar, immediate & 31);
-  } else if (name == "s_wait_loadcnt_dscnt") {
-    wait(Counter::Load, immediate >> 8 & 63);
-    wait(Counter::Lds, immediate & 63);
-  } else if (name == "s_wait_storecnt_dscnt") {
-    wait(Counter::Store, immediate >> 8 & 63);
-    wait(Counter::Lds, immediate & 63);
-  } else if (name == "s_wait_idle") {
-    for (Counter counter : {Counter::Load, Counter::Store, Counter::Lds, Counter::Scalar})
-      wait(counter, 0);
+  details.waits = WaitValues::of(name, record.immediate, target.encoding);
+  if (!details.waits.isNone()) {
+    check.function = checkWait;
   } else if (name == "s_sendmsg") {
     details.counter = model.scalar;
     details.kind = PendingKind::Unordered;
     check.function = checkMessage;
-    return;
   } else if (name == "global_inv" || name == "global_wb" || name == "buffer_wbl2") {
     details.counter = name == "global_inv" ? model.load : model.store;
     check.function = checkMessage;
-    return;
-  } else {
-    return;
   }
-  check.function = checkWait;
 }
 
 void Derivation::deriveBranch() {

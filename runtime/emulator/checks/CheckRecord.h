@@ -67,8 +67,7 @@ struct CheckDetails {
   uint32_t loadedBits = ~0u; ///< Of each register.
   bool isAtomic = false;     ///< Its result is held back when its data have been seen.
 
-  // Waits: what each counter is known to be at the most afterwards.
-  uint8_t waits[counterCount] = {0xff, 0xff, 0xff, 0xff};
+  WaitValues waits;
 
   // Matrix products.
   uint8_t registersOfA = 0, registersOfB = 0, registersOfC = 0;

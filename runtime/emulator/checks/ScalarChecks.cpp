@@ -228,10 +228,10 @@ bool checkLdsPermutation(WaveChecks &checks, const Record *record, const CheckRe
 }
 
 bool checkWait(WaveChecks &checks, const Record *, const CheckRecord *check) {
-  const uint8_t *waits = check->details->waits;
+  const WaitValues &waits = check->details->waits;
   for (unsigned i = 0; i < counterCount; ++i)
-    if (waits[i] != 0xff)
-      checks.wait(static_cast<Counter>(i), waits[i]);
+    if (waits.most[i] != WaitValues::any)
+      checks.wait(static_cast<Counter>(i), waits.most[i]);
   return true;
 }
 

@@ -39,6 +39,19 @@ struct WaitModel {
   static const WaitModel &of(const TargetDescription &target);
 };
 
+/// What a wait instruction waits for: afterwards each counter is at most so much.
+struct WaitValues {
+  static constexpr uint8_t any = 0xff; ///< It says nothing of this counter.
+  uint8_t most[counterCount] = {any, any, any, any};
+
+  bool isNone() const;
+  /// Of the instruction of this name; none for those that are no waits.
+  static WaitValues of(llvm::StringRef mnemonic, uint32_t immediate, Encoding encoding);
+};
+
+/// A counter's name on a target, "vmcnt" or "loadcnt".
+llvm::StringRef name(Counter counter, Encoding encoding);
+
 enum class PendingKind : uint8_t { VectorMemory, Lds, Unordered };
 inline constexpr unsigned pendingKinds = 3;
 

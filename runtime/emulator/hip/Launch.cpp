@@ -11,6 +11,7 @@
 #include "runtime/emulator/hip/Kernarg.h"
 #include "runtime/emulator/hip/LaunchServices.h"
 #include "runtime/emulator/hip/Module.h"
+#include "runtime/emulator/hip/ProfileLog.h"
 #include "runtime/emulator/hip/Registration.h"
 #include "runtime/emulator/hip/Stream.h"
 
@@ -141,6 +142,7 @@ hipError_t wavetile::device::perform(Runtime &runtime, const KernelWork &work) {
   launch.matrixRounding = runtime.matrixRounding();
   launch.checks = runtime.checks();
 
+  ProfiledLaunch profiled(runtime.profiles, launch, *loaded.module->object);
   runtime.memory.expireMappings();
   auto begin = std::chrono::steady_clock::now();
   LaunchResult result = run(launch, runtime.memory);
@@ -162,7 +164,8 @@ hipError_t wavetile::device::perform(Runtime &runtime, const KernelWork &work) {
   record.result = hipGetErrorName(error);
   record.seconds = seconds.count();
   record.counters = result.counters;
-  runtime.log.add(std::move(record));
+  record.serial = runtime.log.add(record);
+  profiled.write(result, record);
   return error;
 }
 

@@ -10,7 +10,6 @@
 #include "runtime/emulator/hip/HipTypes.h"
 #include "runtime/emulator/hip/Runtime.h"
 
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
@@ -21,17 +20,24 @@ using namespace llvm;
 
 namespace wavetile::device {
 
-void LaunchLog::add(LaunchRecord record) {
+uint64_t LaunchLog::add(LaunchRecord record) {
   std::lock_guard lock(mutex);
   record.serial = ++launches;
   records.push_back(std::move(record));
   if (records.size() > capacity)
     records.pop_front();
+  return launches;
 }
 
 void LaunchLog::clear() {
   std::lock_guard lock(mutex);
   records.clear();
+}
+
+std::string withProcessNumber(std::string path) {
+  if (size_t place = path.find("%p"); place != std::string::npos)
+    path.replace(place, 2, std::to_string(getpid()));
+  return path;
 }
 
 /// Where the log of the process goes at its end, and the log.
@@ -48,38 +54,41 @@ static void writeExitLog() {
 }
 
 void LaunchLog::writeAtExit(std::string path) {
-  if (size_t place = path.find("%p"); place != std::string::npos)
-    path.replace(place, 2, std::to_string(getpid()));
-  exitPath = std::move(path);
+  exitPath = withProcessNumber(std::move(path));
   exitLog = this;
   std::atexit(writeExitLog);
 }
 
-static void write(json::OStream &out, const LaunchRecord &record) {
+void writeIdentity(json::OStream &out, const LaunchRecord &record) {
   auto triple = [&](StringRef key, const std::array<uint32_t, 3> &values) {
     out.attributeArray(key, [&] {
       for (uint32_t value : values)
         out.value(value);
     });
   };
+  out.attribute("serial", record.serial);
+  out.attribute("device", record.device);
+  out.attribute("target", record.target);
+  out.attribute("kernel", record.kernel);
+  out.attribute("code_object", record.codeObject);
+  triple("grid", record.grid);
+  triple("workgroup_size", record.workgroupSize);
+  out.attribute("lds_bytes", record.ldsBytes);
+  out.attribute("result", record.result);
+  out.attribute("seconds", record.seconds);
+}
+
+static void write(json::OStream &out, const LaunchRecord &record) {
   out.object([&] {
-    out.attribute("serial", record.serial);
-    out.attribute("device", record.device);
-    out.attribute("target", record.target);
-    out.attribute("kernel", record.kernel);
-    out.attribute("code_object", record.codeObject);
-    triple("grid", record.grid);
-    triple("workgroup_size", record.workgroupSize);
-    out.attribute("lds_bytes", record.ldsBytes);
-    out.attribute("result", record.result);
-    out.attribute("seconds", record.seconds);
+    writeIdentity(out, record);
     out.attribute("workgroups", record.counters.workgroups);
     out.attribute("waves", record.counters.waves);
     out.attribute("bytes_loaded", record.counters.bytesLoaded);
     out.attribute("bytes_stored", record.counters.bytesStored);
     out.attributeObject("instructions", [&] {
       for (size_t i = 0; i < record.counters.instructions.size(); ++i)
-        out.attribute(name(static_cast<InstructionClass>(i)), record.counters.instructions[i]);
+        if (StringRef className = name(static_cast<InstructionClass>(i)); !className.empty())
+          out.attribute(className, record.counters.instructions[i]);
     });
   });
 }

@@ -15,6 +15,8 @@
 
 #include "runtime/emulator/Machine.h"
 
+#include "llvm/Support/JSON.h"
+
 #include <array>
 #include <deque>
 #include <mutex>
@@ -37,13 +39,20 @@ struct LaunchRecord {
   Counters counters;
 };
 
+/// Writes what a launch was, without what it executed, as attributes of an object.
+void writeIdentity(llvm::json::OStream &out, const LaunchRecord &record);
+
+/// Puts the number of this process in the place of "%p".
+std::string withProcessNumber(std::string path);
+
 /// The latest launches, oldest first.
 class LaunchLog {
 public:
   /// Launches that are remembered.
   static constexpr size_t capacity = 4096;
 
-  void add(LaunchRecord record);
+  /// Gives the launch's number, from 1 on.
+  uint64_t add(LaunchRecord record);
   void clear();
 
   /// Writes the log to this file when the process ends; "%p" in the name stands for its number.

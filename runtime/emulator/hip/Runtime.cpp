@@ -74,6 +74,10 @@ void Runtime::readEnvironment() {
   if (void *recorder = dlsym(RTLD_DEFAULT, recorderFunctionName))
     memory.useRecorder(reinterpret_cast<RecorderFunction>(recorder));
   readThreads();
+  if (Error error = readProfiling()) {
+    environmentError = toString(std::move(error));
+    deviceList.clear();
+  }
   // Compilers let waves that hold copies of an element load it while its owner stores in place, and
   // drop what they loaded: until that can be told from a fault, these races are found on request.
   checkOptions.globalRaces = false;
@@ -103,6 +107,36 @@ void Runtime::readEnvironment() {
       deviceList.clear();
     }
   }
+}
+
+/// A workgroup's place in its grid: "x", "x,y" or "x,y,z".
+static Expected<std::array<uint32_t, 3>> parseWorkgroup(StringRef text) {
+  std::array<uint32_t, 3> place{};
+  SmallVector<StringRef, 3> parts;
+  text.split(parts, ',');
+  bool isPlace = parts.size() <= place.size();
+  for (size_t i = 0; isPlace && i < parts.size(); ++i)
+    isPlace = !parts[i].trim().getAsInteger(10, place[i]);
+  if (!isPlace)
+    return createStringError("WAVETILE_DEVICE_TRACE_WORKGROUP is '" + text +
+                             "', which is no workgroup x,y,z");
+  return place;
+}
+
+Error Runtime::readProfiling() {
+  if (const char *path = std::getenv("WAVETILE_DEVICE_PROFILE"); path && *path)
+    if (Error error = profiles.profileTo(path))
+      return error;
+  const char *path = std::getenv("WAVETILE_DEVICE_TRACE");
+  if (!path || !*path)
+    return Error::success();
+  TraceOptions options;
+  if (const char *kernel = std::getenv("WAVETILE_DEVICE_TRACE_KERNEL"))
+    options.kernel = kernel;
+  if (const char *text = std::getenv("WAVETILE_DEVICE_TRACE_WORKGROUP"); text && *text)
+    if (Error error = parseWorkgroup(text).moveInto(options.workgroup))
+      return error;
+  return profiles.traceTo(path, std::move(options));
 }
 
 /// Cores that this process may run on.

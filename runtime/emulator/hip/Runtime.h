@@ -14,6 +14,10 @@
 //   WAVETILE_DEVICE_THREADS  threads that execute a launch (as many as the process has cores)
 //   WAVETILE_DEVICE_DETERMINISTIC  1: one thread, so that every run does the same in the same order
 //   WAVETILE_DEVICE_LOG     a file that gets the launch log when the process ends
+//   WAVETILE_DEVICE_PROFILE  a file that gets a profile of each launch
+//   WAVETILE_DEVICE_TRACE   a file that gets a trace of one workgroup of each launch, or of those
+//                           of the kernel WAVETILE_DEVICE_TRACE_KERNEL: the workgroup
+//                           WAVETILE_DEVICE_TRACE_WORKGROUP (0,0,0)
 //   WAVETILE_DEVICE_ASYNC   1: each stream does its work in a thread of its own
 //   WAVETILE_DEVICE_LAZY_REFUSE  1: load code that has instructions which the device
 //                           lacks; reaching one ends the launch
@@ -34,6 +38,7 @@
 #include "runtime/emulator/hip/Heap.h"
 #include "runtime/emulator/hip/HipTypes.h"
 #include "runtime/emulator/hip/LaunchLog.h"
+#include "runtime/emulator/hip/ProfileLog.h"
 
 #include <atomic>
 #include <mutex>
@@ -114,6 +119,7 @@ public:
   MemoryMap memory;
   Heap heap{memory};
   LaunchLog log;
+  ProfileLog profiles;
   Handles<ihipStream_t> streams;
   Handles<ihipEvent_t> events;
   Handles<ihipModule_t> modules;
@@ -128,6 +134,7 @@ private:
   Runtime();
   void readEnvironment();
   void readThreads();
+  llvm::Error readProfiling();
 
   std::vector<Device> deviceList;
   std::string environmentError;

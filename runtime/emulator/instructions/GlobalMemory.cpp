@@ -40,6 +40,7 @@ bool FlatSpace::addresses(Wave &wave, const Record *record, AccessForm form, Fla
                                                            : wave.scratchByte(lane, offset));
   }
   global.active &= ~(inLds | inScratch);
+  lanes.notGlobal = inLds | inScratch;
   if (!accessible(wave, record, global, form) ||
       (form.alignment != 1 && !aligned(wave, record, lanes, form)))
     return false;

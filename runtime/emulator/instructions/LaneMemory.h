@@ -27,6 +27,7 @@ inline namespace WAVETILE_HOST_ISA {
 struct LaneAddresses {
   alignas(64) uint64_t address[maximumWaveSize];
   uint64_t active = 0;
+  uint64_t notGlobal = 0; ///< Of the active ones, those in LDS or scratch, for FLAT.
   // What `MemoryAccess` says of them.
   uint64_t partial = 0, outside = 0, overEnd = 0;
   uint8_t lengths[maximumWaveSize];
@@ -150,9 +151,13 @@ struct LdsTarget {
 /// Whether all active lanes of a load to LDS write inside LDS. If not, the wave has its fault.
 bool toLdsInBounds(Wave &wave, const Record *record, const LdsTarget &target);
 
+/// Counts the bytes that lanes accessed in global memory.
 WAVETILE_INLINE void countBytes(const Wave &wave, const LaneAddresses &lanes, uint32_t bytes,
                                 bool isStore) {
-  uint64_t total = static_cast<uint64_t>(__builtin_popcountll(lanes.active)) * bytes;
+  uint64_t whole = lanes.active & ~lanes.notGlobal;
+  uint64_t total = static_cast<uint64_t>(__builtin_popcountll(whole)) * bytes;
+  for (uint64_t mask = lanes.partial; mask != 0; mask &= mask - 1)
+    total += lanes.lengths[__builtin_ctzll(mask)];
   *(isStore ? wave.workgroup->bytesStored : wave.workgroup->bytesLoaded) += total;
 }
 

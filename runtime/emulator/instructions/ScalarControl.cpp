@@ -270,7 +270,7 @@ constexpr Instruction writingResult(Instruction row) {
   special(NAME_32, map32, saveExec<uint32_t, OP>), special(NAME_64, map64, saveExec<uint64_t, OP>)
 
 constexpr Instruction table[] = {
-    control("s_endpgm s_endpgm_saved", Shape::Control, InstructionClass::Branch, endProgram),
+    wait("s_endpgm s_endpgm_saved", endProgram),
     branchRow("s_branch", branch),
     branchRow("s_cbranch_scc0", branchScc0),
     branchRow("s_cbranch_scc1", branchScc1),
@@ -305,18 +305,20 @@ constexpr Instruction table[] = {
     wait("s_wait_storecnt_dscnt", nothing),
     wait("s_wait_idle", nothing),
     special("s_sleep_var", use32, sleep).as(InstructionClass::Wait),
-    wait("s_nop s_waitcnt_expcnt s_waitcnt_depctr s_delay_alu s_clause s_setprio "
-         "s_icache_inv s_set_inst_prefetch_distance s_inst_prefetch "
-         "s_incperflevel s_decperflevel s_sethalt s_dcache_inv s_dcache_wb s_dcache_wb_vol "
-         "s_dcache_inv_vol s_gl1_inv s_version v_nop s_wait_alu s_wait_event "
-         "s_singleuse_vdst v_pipeflush s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
+    wait("s_waitcnt_expcnt", nothing),
+    wait("s_nop s_waitcnt_depctr s_delay_alu s_clause s_setprio s_set_inst_prefetch_distance "
+         "s_inst_prefetch s_incperflevel s_decperflevel s_sethalt s_version s_wait_alu "
+         "s_wait_event s_singleuse_vdst s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
          "s_prefetch_data_pc_rel s_buffer_prefetch_data",
          nothing),
+    wait("s_dcache_inv s_dcache_wb s_dcache_wb_vol s_dcache_inv_vol s_gl1_inv s_icache_inv",
+         nothing),
+    control("v_nop v_pipeflush", Shape::Control, InstructionClass::VectorAlu, nothing),
     wait("global_inv", nothing),
     wait("global_wb global_wbinv", nothing),
-    control("s_trap", Shape::Control, InstructionClass::Branch, trap),
-    control("s_sendmsg", Shape::Control, InstructionClass::Wait, sendMessage),
-    control("s_code_end", Shape::Control, InstructionClass::Branch, padding),
+    wait("s_trap", trap),
+    wait("s_sendmsg", sendMessage),
+    wait("s_code_end", padding),
 
     special("s_movrels_b32", map32, moveRelative<1, true>),
     special("s_movrels_b64", map64, moveRelative<2, true>),

@@ -98,7 +98,7 @@ template <unsigned dwords> const Record *scalarBufferLoad(Wave &wave, const Reco
   uint32_t *destination = wave.scalars + record->destination.index();
   for (unsigned i = 0; i < dwords; ++i)
     destination[i] = i < inRange ? loadFrom<uint32_t>(buffer.address + 4 * i) : 0;
-  *wave.workgroup->bytesLoaded += 4 * dwords;
+  *wave.workgroup->bytesLoaded += 4 * inRange;
   return record + 1;
 }
 template <Narrow narrow> const Record *scalarBufferLoad(Wave &wave, const Record *record) {
@@ -111,7 +111,7 @@ template <Narrow narrow> const Record *scalarBufferLoad(Wave &wave, const Record
                                         loadForm(narrow, Half::All).placement, inRange))
     return nullptr;
   wave.scalars[record->destination.index()] = inRange ? loadNarrowValue<narrow>(buffer.address) : 0;
-  *wave.workgroup->bytesLoaded += bytes;
+  *wave.workgroup->bytesLoaded += inRange;
   return record + 1;
 }
 
