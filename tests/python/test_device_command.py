@@ -79,10 +79,17 @@ def arrays(folder: Path) -> tuple[numpy.ndarray, numpy.ndarray]:
 
 
 def run_scale(
-    code_object: Path, target: str, folder: Path, *more: str, block: str = "64", count: str = "1009"
+    code_object: Path,
+    target: str,
+    folder: Path,
+    *more: str,
+    block: str = "64",
+    count: str = "1009",
+    verb: str = "run",
 ) -> subprocess.CompletedProcess[str]:
+    """Launches `scale` over 1009 elements by 16 workgroups with the command `verb`."""
     return command(
-        *("run", code_object, "scale", "--target", target, "--grid", "16,1,1", "--block", block),
+        *(verb, code_object, "scale", "--target", target, "--grid", "16,1,1", "--block", block),
         *("--arg", folder / "x.npy", "--arg", f"{folder / 'y.npy'}:rw"),
         *(
             "--arg",

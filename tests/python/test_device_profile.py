@@ -16,7 +16,7 @@ import numpy
 import pytest
 
 from .end_to_end import WAVE_SIZES
-from .test_device_command import arrays, code_objects, command
+from .test_device_command import arrays, code_objects, command, run_scale
 
 __all__ = ["code_objects"]  # A fixture of the other module.
 
@@ -24,27 +24,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def profile_scale(
-    code_object: Path,
-    target: str,
-    folder: Path,
-    *more: str,
-    count: str = "1009",
-    verb: str = "profile",
+    code_object: Path, target: str, folder: Path, *more: str, count: str = "1009"
 ) -> subprocess.CompletedProcess[str]:
-    """`scale` over 1009 elements by 16 workgroups of 64."""
-    return command(
-        *(verb, code_object, "scale", "--target", target, "--grid", "16", "--block", "64"),
-        *("--arg", folder / "x.npy", "--arg", f"{folder / 'y.npy'}:rw"),
-        *(
-            "--arg",
-            f"i64[1009]:{folder / 'count.npy'}",
-            "--arg",
-            "f32=2.5",
-            "--arg",
-            f"i32={count}",
-        ),
-        *more,
-    )
+    return run_scale(code_object, target, folder, *more, count=count, verb="profile")
 
 
 def test_counts_follow_from_the_kernel(
@@ -116,7 +98,7 @@ def test_any_program_writes_profiles(code_objects: dict[str, Path], tmp_path: Pa
     """A program that knows of nothing, and the report of what it did."""
     arrays(tmp_path)
     file = tmp_path / "profile-%p.jsonl"
-    ran = profile_scale(code_objects["gfx942"], "gfx942", tmp_path, verb="run")
+    ran = run_scale(code_objects["gfx942"], "gfx942", tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert not list(tmp_path.glob("profile-*.jsonl"))
     ran = command(
