@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,7 @@ def test_settings_that_make_no_sense_are_refused(
 
 
 MATMUL = """
+import json
 import sys
 import torch
 import wavetile
@@ -185,13 +187,30 @@ from tests.python.end_to_end import on
 
 x = torch.ones(256, 512, dtype=torch.bfloat16)
 y = torch.ones(512, 384, dtype=torch.bfloat16)
-result = on(matmul, sys.argv[1], {"rows": 128, "cols": 128})(x, y)
-assert result.eq(512).all()
+config = {"rows": 128, "cols": 128}
+assert on(matmul, sys.argv[1], config)(x, y).eq(512).all()
+(resources,) = matmul.bind(x, y, target=sys.argv[1], config=config).resources()
+print(json.dumps(resources.instructions))
 """
 
+#: Kinds of the device, and the classes in which the compiler counts the same instructions.
+STATIC_CLASSES = {
+    "matrix": "matrix",
+    "LDS load": "ds_read",
+    "LDS store": "ds_write",
+    "vector load": "mem_load",
+    "vector store": "mem_store",
+    "scalar memory": "smem",
+    "transcendental": "valu_trans",
+    "barrier": "barrier",
+    "wait": "wait",
+}
 
-def test_our_matmul_has_no_bank_conflicts(target: str, tmp_path: Path) -> None:
-    """As the compiler's layout algebra says: test_staging_costs.py."""
+
+def test_our_matmul_counts_as_the_compiler_says(target: str, tmp_path: Path) -> None:
+    """No bank conflicts, as its layout algebra has it: test_staging_costs.py. And the listing has
+    as many instructions of each kind as the compiler counts in its own.
+    """
     file = tmp_path / "profile.jsonl"
     environment = {
         "WAVETILE_DEVICE_TARGET": target,
@@ -214,6 +233,11 @@ def test_our_matmul_has_no_bank_conflicts(target: str, tmp_path: Path) -> None:
     assert lds["loaded_bytes"] > 0
     assert lds["cycles"] > 0
     assert lds["conflict_cycles"] == 0
+    listed = Counter(instruction["kind"] for instruction in profile["instructions"])
+    static = json.loads(ran.stdout.splitlines()[-1])
+    for kind, prefix in STATIC_CLASSES.items():
+        expected = sum(count for name, count in static.items() if name.startswith(prefix))
+        assert listed[kind] == expected, kind
     wide = [i for i in profile["instructions"] if i["kind"] in ("LDS load", "LDS store")]
     assert all("b128" in instruction["text"] for instruction in wide if instruction["executed"])
 
