@@ -433,6 +433,8 @@ KernelDescriptor CodeObjectReader::takeApart(const amdhsa::kernel_descriptor_t &
   // On gfx12 these bits mean something else: NaNs are always clamped to 0, and a minimum or maximum
   // of a number and a signalling NaN is the number.
   const TargetDescription *target = findTarget(object.processorName);
+  if (target && target->isRdna())
+    d.workgroupProcessorMode = AMDHSA_BITS_GET(rsrc1, COMPUTE_PGM_RSRC1_GFX10_PLUS_WGP_MODE);
   if (target && target->encoding == Encoding::Gfx12) {
     d.dx10Clamp = true;
     d.ieeeMode = false;

@@ -49,11 +49,11 @@ LaunchContext::LaunchContext(const Launch &launch)
       workgroupCount(uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2]) {
   static_assert(sizeof(DispatchPacket) == packetBytes);
   makeArguments();
-  if (launch.checks.any())
-    observers.add({WaveChecks::observe, nullptr});
-  // After those: an access is known by the operation that they count.
+  // Before the others: they ask which bytes of a load are undefined for a race.
   if (launch.checks.races())
     observers.add({WorkgroupRaces::observe, nullptr});
+  if (launch.checks.any())
+    observers.add({WaveChecks::observe, nullptr});
   // Accesses that a check finds at fault are not made.
   if (isProfiled())
     observers.add({InstructionProfile::observe, nullptr});

@@ -68,6 +68,8 @@ struct KernelDescriptor {
   bool enableWorkgroupInfo = false;
   bool enablePrivateSegment = false;
 
+  /// RDNA: the waves may be on both compute units of a pair, each of which has a cache of its own.
+  bool workgroupProcessorMode = false;
   uint32_t workItemIdMode = 0; ///< 0: x; 1: x, y; 2: x, y, z. Packed into v0 on all our targets.
 
   bool wave32 = false;

@@ -110,6 +110,16 @@ TEST_P(GlobalRaces, AFlagOrdersWhatItIsReleasedAfter) {
       std::string("if (ITEM == 0 && GROUP == 0) { data[5] = 1; STORE(&flags[0], 1, RELAXED); }") +
           consumer,
       5, 1, "writes");
+  // The reader may find in its cache what was there before.
+  std::string careless = consumer;
+  careless.replace(careless.find("ACQUIRE"), 7, "RELAXED");
+  std::optional<Fault> fault =
+      run("if (ITEM == 0 && GROUP == 0) { data[5] = 1; STORE(&flags[0], 1, RELEASE); }" + careless);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::GlobalRace) << fault->detail;
+  EXPECT_EQ(fault->workgroup[0], 1u);
+  EXPECT_NE(fault->detail.find("has not invalidated its caches"), std::string::npos)
+      << fault->detail;
   // The flag comes first.
   expectRace(
       std::string("if (ITEM == 0 && GROUP == 0) { STORE(&flags[0], 1, RELEASE); data[5] = 1; }") +
@@ -158,6 +168,42 @@ TEST_P(GlobalRaces, AllWorkgroupsMeet) {
 TEST_P(GlobalRaces, AtomicsDoNotRaceWithEachOtherOrWithReads) {
   expectSilent(
       "ADD((global atomic_int *)&data[ITEM % 3], 1, RELAXED); out[GROUP * 128 + ITEM] = data[1];");
+}
+
+TEST_P(GlobalRaces, CopiesOfAnElementMayBeLoadedLate) {
+  // Both waves load what the first one stores in place.
+  const char *load = "uint at = ITEM % 32, x = data[at];";
+  expectSilent(std::string(load) + "if (GROUP == 0) if (WAVE == 0 && ITEM < 32) data[at] = x + 1;");
+  // Late copies may be lost, but must not decide what is stored.
+  expectRace(std::string(load) +
+                 "if (GROUP == 0 && ITEM % 64 < 32) data[WAVE == 0 ? at : at + 32] = x + 1;",
+             0, 0, "wave 0 of workgroup (0, 0, 0) writes");
+  // Another wave that loads before the store, by an instruction that the storing wave has not.
+  expectRace("if (GROUP == 0 && ITEM % 64 < 32) { uint at = ITEM % 32; if (WAVE == 0) out[at] = "
+             "data[at]; else data[at] = 1; }",
+             0, 0, "wave 0 of workgroup (0, 0, 0) reads");
+}
+
+TEST_P(GlobalRaces, TheScalarCacheIsOlderThanWhatIsStored) {
+  const std::string store = R"cl(
+    if (GROUP == 0 && WAVE == 0 && ITEM == 0) {
+      data[0] = 1;
+      __builtin_amdgcn_s_waitcnt(0);
+)cl";
+  const std::string invalidate = R"cl(__asm__ volatile("s_dcache_inv" ::: "memory");)cl";
+  const std::string load = R"cl(
+      ulong got;
+      __asm__ volatile("s_load_dwordx2 %0, %1, 0x0\n s_waitcnt lgkmcnt(0)"
+                       : "=s"(got) : "s"(data) : "memory");
+)cl";
+  const std::string use = "out[0] = (uint)got; }", useOfTheOther = "out[0] = (uint)(got >> 32); }";
+  expectSilent(store + invalidate + load + use);
+  expectSilent(store + load + useOfTheOther);
+  std::optional<Fault> fault = run(store + load + use);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::GlobalRace);
+  EXPECT_EQ(fault->lane, 0);
+  EXPECT_NE(fault->detail.find("no s_dcache_inv is between"), std::string::npos) << fault->detail;
 }
 
 TEST_P(GlobalRaces, LanesOfOneStoreThatDisagree) {

@@ -136,6 +136,17 @@ TEST_P(LdsRaces, AWriteThatChangesNothingIsNone) {
              "wave 1 wrote");
 }
 
+TEST_P(LdsRaces, OfLanesThatWriteOneAddressTheLastCounts) {
+  // All waves leave what the first one did, if not at every lane: Triton's reductions of rows that
+  // several waves have copies of.
+  expectSilent(GetParam(),
+               "uint at = base + 4 * (ITEM / 8 % 4), lane = ITEM % 32; WRITE(at, lane);");
+  expectRace(GetParam(),
+             "uint at = base + 4 * (ITEM / 8 % 4), lane = ITEM % 32 == 31 ? wave + 77 : ITEM % 32;"
+             "WRITE(at, lane);",
+             "ds_write_b32", 24, 12, "wave 1 wrote");
+}
+
 TEST_P(LdsRaces, AtomicsDoNotRaceWithEachOther) {
   expectSilent(GetParam(), "ADD(base, value);");
   expectRace(GetParam(), "if (wave == 0) ADD(base, value); else WRITE(base, value);", "ds_add_u32",

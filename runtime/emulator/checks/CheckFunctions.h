@@ -47,6 +47,8 @@ bool checkMemory(WaveChecks &, const Record *, const CheckRecord *);
 /// Permutations by LDS hardware: a move between lanes that comes when LDS's counter says so.
 bool checkLdsPermutation(WaveChecks &, const Record *, const CheckRecord *);
 bool checkWait(WaveChecks &, const Record *, const CheckRecord *);
+/// Cache control that makes older loads' lines go: for races in global memory.
+bool checkInvalidation(WaveChecks &, const Record *, const CheckRecord *);
 /// Counts, and delivers nothing: messages and cache control.
 bool checkMessage(WaveChecks &, const Record *, const CheckRecord *);
 

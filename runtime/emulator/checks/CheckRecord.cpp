@@ -361,8 +361,11 @@ void Derivation::deriveControl() {
     details.counter = model.scalar;
     details.kind = PendingKind::Unordered;
     check.function = checkMessage;
-  } else if (name == "global_inv" || name == "global_wb" || name == "buffer_wbl2") {
-    details.counter = name == "global_inv" ? model.load : model.store;
+  } else if (name == "s_dcache_inv" || name == "buffer_inv" || name == "global_inv") {
+    details.counter = name == "global_inv" ? model.load : Counter::None;
+    check.function = checkInvalidation;
+  } else if (name == "global_wb" || name == "buffer_wbl2") {
+    details.counter = model.store;
     check.function = checkMessage;
   }
 }

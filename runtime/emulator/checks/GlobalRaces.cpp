@@ -27,6 +27,10 @@ static bool isScoped(const RaceAccess &part) {
   return part.kind == RaceKind::Atomic || part.scope >= AccessScope::Workgroup;
 }
 
+bool GlobalRaces::releases(const RaceAccess &part) {
+  return isScoped(part) && part.kind != RaceKind::Read;
+}
+
 //===----------------------------------------------------------------------===//
 // What happened before what
 //===----------------------------------------------------------------------===//
@@ -130,24 +134,39 @@ void GlobalRaces::beginStore(const Wave &wave, GlobalRaceWave &state,
   });
 }
 
-/// All accesses so far have lower numbers than those that follow; stores that no wait has covered
-/// are moved behind.
-void GlobalRaces::release(const Wave &wave, GlobalRaceWave &state,
-                          const OutstandingAccesses &outstanding) {
-  ++groups[state.group].generation;
+/// Stores of the wave that no wait has covered are moved into a segment of their own. Returns
+/// whether there are any.
+bool GlobalRaces::moveUncovered(const Wave &wave, GlobalRaceWave &state,
+                                const OutstandingAccesses &outstanding) {
+  auto isUncovered = [](const RaceAccess &part) {
+    return !part.isLds && part.kind == RaceKind::Write && !isScoped(part);
+  };
   bool any = false;
-  outstanding.forEach([&](const RaceAccess &part) {
-    any |= !part.isLds && part.kind == RaceKind::Write && !isScoped(part);
-  });
+  outstanding.forEach([&](const RaceAccess &part) { any |= isUncovered(part); });
   if (!any)
-    return;
+    return false;
   beginSegment(wave, state);
   segments[state.segment].isUncovered = true;
   outstanding.forEach([&](const RaceAccess &part) {
-    if (!part.isLds && part.kind == RaceKind::Write && !isScoped(part))
+    if (isUncovered(part))
       moveStore(wave, state, part);
   });
+  return true;
+}
+
+/// All accesses so far have lower numbers than those that follow, but for stores that no wait has
+/// covered.
+void GlobalRaces::release(const Wave &wave, GlobalRaceWave &state,
+                          const OutstandingAccesses &outstanding) {
   ++groups[state.group].generation;
+  if (moveUncovered(wave, state, outstanding))
+    ++groups[state.group].generation;
+}
+
+void GlobalRaces::arrived(const Wave &wave, GlobalRaceWave &state,
+                          const OutstandingAccesses &outstanding) {
+  if (!workgroupSharesCache && moveUncovered(wave, state, outstanding))
+    state.segment = 0; // What follows is in another one.
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,9 +177,9 @@ template <typename Body> bool GlobalRaces::visit(uint64_t begin, uint64_t end, B
   while (begin < end) {
     uint64_t page = begin / pageBytes, pageBegin = page * pageBytes;
     if (page != lastPage) {
-      std::unique_ptr<RaceShadow> &shadow = pages[page];
+      std::unique_ptr<Shadow> &shadow = pages[page];
       if (!shadow) {
-        shadow = std::make_unique<RaceShadow>();
+        shadow = std::make_unique<Shadow>();
         shadow->reset(pageBytes);
       }
       lastPage = page;
@@ -169,7 +188,7 @@ template <typename Body> bool GlobalRaces::visit(uint64_t begin, uint64_t end, B
     uint64_t stop = std::min(end, pageBegin + pageBytes);
     if (!lastShadow->visit(static_cast<uint32_t>(begin - pageBegin),
                            static_cast<uint32_t>(stop - pageBegin),
-                           [&](RaceCell &cell, uint32_t first, uint32_t count) {
+                           [&](Cell &cell, uint32_t first, uint32_t count) {
                              return body(cell, pageBegin + first, count);
                            }))
       return false;
@@ -178,11 +197,13 @@ template <typename Body> bool GlobalRaces::visit(uint64_t begin, uint64_t end, B
   return true;
 }
 
-void GlobalRaces::addRead(RaceCell &cell, uint32_t segment, bool isScoped, const Wave &wave,
+void GlobalRaces::addRead(Cell &cell, const RaceAccess &part, uint32_t segment, const Wave &wave,
                           const GlobalRaceWave &state) {
-  uint32_t flags = isScoped ? scopedBit : 0;
+  uint32_t flags = isScoped(part) ? scopedBit : 0;
+  bool joins = false;
   if (uint32_t last = cell.read & segmentMask; last != 0) {
     const RaceSegment &other = segments[last];
+    joins = other.group == state.group && other.barriers >= wave.barriersPassed;
     if (last == segment)
       flags |= cell.read & ~segmentMask;
     else if (other.group != state.group && !isBefore(last, wave, state))
@@ -193,6 +214,7 @@ void GlobalRaces::addRead(RaceCell &cell, uint32_t segment, bool isScoped, const
       flags |= cell.read & manyGroupsBit;
   }
   cell.read = segment | flags;
+  cell.loads = copies.with(joins ? cell.loads : 0, part.record, wave.indexInWorkgroup);
 }
 
 /// Puts a store that is still under way into the wave's present segment.
@@ -200,7 +222,7 @@ void GlobalRaces::moveStore(const Wave &wave, GlobalRaceWave &state, const RaceA
   uint32_t segment = currentSegment(wave, state);
   part.forLanes([&](unsigned lane) {
     uint64_t begin = part.addresses[lane];
-    visit(begin, begin + part.bytes, [&](RaceCell &cell, uint64_t, uint32_t) {
+    visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t, uint32_t) {
       // A write that changed nothing has left no mark.
       const RaceSegment &last = segments[cell.write & segmentMask];
       if ((cell.write & segmentMask) != 0 && last.group == state.group &&
@@ -245,10 +267,69 @@ std::optional<GlobalRaceConflict> GlobalRaces::lanesConflict(const Wave &wave,
   return std::nullopt;
 }
 
-std::optional<GlobalRaceConflict> GlobalRaces::access(const Wave &wave, GlobalRaceWave &state,
-                                                      const MemoryAccess &reported,
-                                                      RaceAccess &part,
-                                                      const OutstandingAccesses &outstanding) {
+/// The cache in which a load may find what was there before the stores of a segment.
+StaleCache GlobalRaces::staleCache(uint32_t segment, bool isScalarLoad,
+                                   const GlobalRaceWave &state) const {
+  if (isScalarLoad)
+    return segment > state.scalarCacheInvalidated ? StaleCache::Scalar : StaleCache::None;
+  if (!anyAcquired || segments[segment].group == state.group)
+    return StaleCache::None;
+  auto group = groups.find(state.group);
+  bool isVisible =
+      group == groups.end() || group->second.visible.covers(segments[segment].group, segment);
+  return isVisible ? StaleCache::None : StaleCache::Vector;
+}
+
+/// Whether an access conflicts with what the cell has. \p scoped says whether it is scoped, and is
+/// set for a store that counts as such by what it meets.
+bool GlobalRaces::conflicts(const Cell &cell, const RaceAccess &part, uint32_t segment,
+                            bool isScalarLoad, bool &scoped, GlobalRaceConflict &found,
+                            const Wave &wave, const GlobalRaceWave &state) {
+  bool isRead = part.kind == RaceKind::Read, isStore = part.kind == RaceKind::Write;
+  uint32_t write = cell.write & segmentMask, read = cell.read & segmentMask;
+  bool writeScoped = cell.write & scopedBit, readScoped = cell.read & scopedBit;
+  if (!storesCarryScope) {
+    scoped |= !isRead && (writeScoped || readScoped);
+    writeScoped |= scoped;
+  }
+  bool meetsWrite =
+      write != 0 && !isBefore(write, wave, state) && !(writeScoped && (scoped || isRead));
+  bool meetsRead = false, meetsOtherGroups = false;
+  if (isStore && !scoped && read != 0) {
+    const RaceSegment &last = segments[read];
+    bool isGroups = last.group == state.group;
+    meetsRead = !isBefore(read, wave, state);
+    // The last reader is no other, but there were others at the same time.
+    if (!meetsRead && !readScoped && isGroups) {
+      bool isOwn = last.wave == wave.indexInWorkgroup && last.barriers >= wave.barriersPassed &&
+                   state.ownPast == 0 && !anyAcquired;
+      meetsOtherGroups = cell.read & manyGroupsBit && !anyAcquired;
+      meetsRead = meetsOtherGroups || (cell.read & manyWavesBit && (isOwn || read == segment));
+    }
+  }
+  // In order, but a cache may still have what was there before.
+  if (isRead && !scoped && !meetsWrite && !writeScoped && write != 0)
+    found.stale = staleCache(write, isScalarLoad, state);
+  bool isStale = found.stale != StaleCache::None;
+  if (!meetsWrite && !meetsRead && !isStale)
+    return false;
+  found.otherWrites = meetsWrite || isStale;
+  found.other = segments[found.otherWrites ? write : read];
+  // Who the others were is known of the own workgroup only.
+  found.isOfOtherGroup = meetsOtherGroups && !found.otherWrites;
+  if (!found.otherWrites && found.other.wave == wave.indexInWorkgroup)
+    found.other.wave = copies.otherWave(cell.loads, wave.indexInWorkgroup);
+  bool isCopy = false;
+  if (found.other.group == state.group && !meetsOtherGroups)
+    isCopy = isRead ? copies.holds(cell.loads, part.record, found.other.wave)
+                    : !found.otherWrites && copies.sharesAll(cell.loads, wave.indexInWorkgroup);
+  found.mayBeHarmless = isCopy || isScalarLoad || isStale;
+  return true;
+}
+
+std::optional<GlobalRaceConflict>
+GlobalRaces::access(const Wave &wave, GlobalRaceWave &state, const MemoryAccess &reported,
+                    RaceAccess &part, const OutstandingAccesses &outstanding, RacedBytes &raced) {
   std::optional<GlobalRaceConflict> conflict = lanesConflict(wave, reported, part);
   if (conflict)
     return conflict;
@@ -257,7 +338,7 @@ std::optional<GlobalRaceConflict> GlobalRaces::access(const Wave &wave, GlobalRa
   if (isScopedAccess && part.kind != RaceKind::Write)
     part.forLanes([&](unsigned lane) {
       uint64_t begin = part.addresses[lane];
-      visit(begin, begin + part.bytes, [&](RaceCell &cell, uint64_t, uint32_t) {
+      visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t, uint32_t) {
         if (uint32_t last = cell.write & segmentMask;
             last != 0 && (cell.write & scopedBit || !storesCarryScope))
           acquire(last, wave, state);
@@ -265,9 +346,9 @@ std::optional<GlobalRaceConflict> GlobalRaces::access(const Wave &wave, GlobalRa
       });
     });
   // Everything before a release has a lower number.
-  bool releases = isScopedAccess && isWrite;
+  bool isRelease = releases(part);
   uint32_t segment;
-  if (!releases) {
+  if (!isRelease) {
     if (part.kind == RaceKind::Write && !storesCarryScope)
       beginStore(wave, state, outstanding);
     segment = currentSegment(wave, state);
@@ -279,46 +360,46 @@ std::optional<GlobalRaceConflict> GlobalRaces::access(const Wave &wave, GlobalRa
     state.onlyScoped = true;
   }
   part.segment = segment;
-  part.forLanes([&](unsigned lane) {
-    uint64_t begin = part.addresses[lane];
-    if (conflict)
-      return;
-    visit(begin, begin + part.bytes, [&](RaceCell &cell, uint64_t address, uint32_t count) {
-      if (part.kind == RaceKind::Write &&
-          !changesBytes(wave, reported, part, lane, static_cast<uint32_t>(address - begin), count))
-        return true;
-      uint32_t write = cell.write & segmentMask, read = cell.read & segmentMask;
-      bool writeScoped = cell.write & scopedBit, readScoped = cell.read & scopedBit;
-      bool scoped = isScopedAccess;
-      // A store that scoped accesses meet counts as scoped where it cannot say so itself.
-      if (!storesCarryScope) {
-        scoped |= isWrite && (writeScoped || readScoped);
-        writeScoped |= scoped;
-      }
-      bool meetsWrite =
-          write != 0 && !isBefore(write, wave, state) && !(writeScoped && (scoped || !isWrite));
-      bool meetsRead = part.kind == RaceKind::Write && read != 0 && !(readScoped && scoped) &&
-                       !scoped && !isBefore(read, wave, state);
-      // The last reader is no other, but there were others at the same time.
-      if (part.kind == RaceKind::Write && !scoped && read != 0 && !meetsRead && !readScoped) {
-        bool isOwn = read == segment;
-        meetsRead =
-            (cell.read & manyGroupsBit && !anyAcquired && segments[read].group == state.group) ||
-            (cell.read & manyWavesBit && isOwn);
-      }
-      if (meetsWrite || meetsRead) {
-        conflict = GlobalRaceConflict{lane, address, meetsWrite, std::nullopt,
-                                      segments[meetsWrite ? write : read]};
+  auto touch = [&](Cell &cell, unsigned lane, uint64_t address, uint32_t count) {
+    auto first = static_cast<uint32_t>(address - part.addresses[lane]);
+    if (part.kind == RaceKind::Write && !changesBytes(wave, reported, part, lane, first, count))
+      return true;
+    bool scoped = isScopedAccess;
+    GlobalRaceConflict found;
+    if (conflicts(cell, part, segment, reported.space == AccessSpace::Constant, scoped, found, wave,
+                  state)) {
+      found.lane = lane;
+      found.address = address;
+      if (!found.mayBeHarmless) {
+        conflict = found;
         return false;
       }
-      if (isWrite)
-        cell.write = segment | (scoped ? scopedBit : 0);
-      else
-        addRead(cell, segment, isScopedAccess, wave, state);
-      return true;
+      if (!isWrite)
+        raced.add(found, first, count);
+    }
+    if (isWrite)
+      cell.write = segment | (scoped ? scopedBit : 0);
+    else
+      addRead(cell, part, segment, wave, state);
+    return true;
+  };
+  if (reported.contiguous && part.lanes == wave.allLanes()) {
+    uint64_t begin = part.addresses[0];
+    visit(begin, begin + uint64_t(part.bytes) * wave.waveSize,
+          [&](Cell &cell, uint64_t address, uint32_t count) {
+            return touch(cell, static_cast<unsigned>((address - begin) / part.bytes), address,
+                         count);
+          });
+  } else {
+    part.forLanes([&](unsigned lane) {
+      uint64_t begin = part.addresses[lane];
+      if (!conflict)
+        visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t address, uint32_t count) {
+          return touch(cell, lane, address, count);
+        });
     });
-  });
-  if (releases && !conflict)
+  }
+  if (isRelease && !conflict)
     release(wave, state, outstanding);
   return conflict;
 }

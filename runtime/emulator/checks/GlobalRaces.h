@@ -10,11 +10,23 @@
 //
 //   - a wave's accesses are in order, and so are those of the waves of a workgroup with a barrier
 //   in
-//     between at which the first was over (a wait has covered it);
+//     between. On RDNA the waves of a workgroup have two caches unless it runs in CU mode: a store
+//     must be over at the barrier there (a wait has covered it);
 //   - a scoped access (device or system, see AccessScope) or an atomic releases what its workgroup
 //     has done so far, but for stores of its own wave that no wait has covered; a scoped load or an
 //     atomic that meets what was so released acquires it, with all that the releasing workgroup had
 //     acquired. Where stores carry no scope (gfx11), one that a scoped access meets counts as one.
+//
+// Loads are taken for what they are good for in three cases: their raced bytes are undefined, which
+// is reported if it decides something.
+//
+//   - Waves load one element by one instruction, and one of them stores it in place: copies that a
+//     compiler made (LoadedCopies.h). Loads before the store are no race then.
+//   - A scalar load may be wider than what is wanted of it.
+//   - A load reads through caches that other workgroups' stores do not change, a scalar load
+//   through
+//     one that no store changes: what this launch stored is undefined unless the workgroup has
+//     invalidated its caches since it acquired that, or the wave the scalar cache.
 //
 // A scoped access does not race with another, nor a plain read with a scoped write. A write that
 // changes no byte is none. Two lanes of one store that write different values to one byte race by
@@ -28,7 +40,7 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_CHECKS_GLOBALRACES_H
 #define WAVETILE_RUNTIME_EMULATOR_CHECKS_GLOBALRACES_H
 
-#include "runtime/emulator/checks/LdsRaces.h"
+#include "runtime/emulator/checks/LoadedCopies.h"
 #include "runtime/emulator/checks/RaceAccess.h"
 #include "runtime/emulator/checks/RaceShadow.h"
 
@@ -47,7 +59,8 @@ struct RaceSegment {
   uint32_t barriers = 0; ///< At which the wave had arrived.
   /// What acquires from its store acquires all segments of the workgroup up to this one.
   uint32_t covers = 0;
-  /// Holds stores that its wave had released something after, before a wait covered them.
+  /// Holds stores that its wave had released something after, or had arrived at a barrier after,
+  /// before a wait covered them.
   bool isUncovered = false;
 };
 
@@ -60,7 +73,11 @@ struct GlobalRaceWave {
   uint32_t ownPast = 0;
   /// The segment began with a release, and the wave has made nothing but scoped accesses since.
   bool onlyScoped = false;
+  /// The last segment there was when the wave invalidated the scalar cache.
+  uint32_t scalarCacheInvalidated = 0;
 };
+
+enum class StaleCache : uint8_t { None, Scalar, Vector };
 
 /// One end of a conflict in global memory.
 struct GlobalRaceConflict {
@@ -71,16 +88,61 @@ struct GlobalRaceConflict {
   std::optional<unsigned> otherLane;
   /// The other access, if it was another instruction.
   RaceSegment other;
+  /// Of another workgroup, `other` being only the last of several.
+  bool isOfOtherGroup = false;
+  /// The two are in order, but the load may find what this cache had before.
+  StaleCache stale = StaleCache::None;
+  /// A load: what matters is whether its bytes decide anything. A store: nothing is wrong.
+  bool mayBeHarmless = false;
+};
+
+/// Bytes of a load that are undefined because of another wave's store.
+struct RacedBytes {
+  uint64_t lanes = 0;
+  uint64_t bytes[maximumWaveSize]; ///< A bit for each byte, of the lanes in `lanes`.
+  GlobalRaceConflict conflict;     ///< Of the first of them.
+
+  void add(const GlobalRaceConflict &found, uint32_t first, uint32_t count) {
+    if (lanes == 0)
+      conflict = found;
+    uint64_t bit = uint64_t(1) << found.lane;
+    uint64_t mask = ((uint64_t(1) << count) - 1) << first;
+    bytes[found.lane] = lanes & bit ? bytes[found.lane] | mask : mask;
+    lanes |= bit;
+  }
 };
 
 class GlobalRaces {
 public:
-  explicit GlobalRaces(bool storesCarryScope) : storesCarryScope(storesCarryScope) {}
+  /// \p workgroupSharesCache: what a wave stores the others of its workgroup see in order.
+  GlobalRaces(bool storesCarryScope, bool workgroupSharesCache)
+      : storesCarryScope(storesCarryScope), workgroupSharesCache(workgroupSharesCache) {}
 
-  /// The wave issues an access; `outstanding` are its own that are not over.
+  /// The wave issues an access; `outstanding` are its own that are not over. Bytes that are
+  /// undefined for a race are added to \p raced.
   std::optional<GlobalRaceConflict> access(const Wave &wave, GlobalRaceWave &state,
                                            const MemoryAccess &reported, RaceAccess &part,
-                                           const OutstandingAccesses &outstanding);
+                                           const OutstandingAccesses &outstanding,
+                                           RacedBytes &raced);
+
+  /// The wave has arrived at a barrier, or another of its workgroup has released something. If the
+  /// waves of a workgroup do not share a cache, stores that no wait has covered are behind that.
+  void arrived(const Wave &wave, GlobalRaceWave &state, const OutstandingAccesses &outstanding);
+
+  /// Whether an access releases what its workgroup has done.
+  static bool releases(const RaceAccess &part);
+
+  /// The wave executes buffer_inv, buffer_gl0_inv or global_inv.
+  void invalidateCaches(const GlobalRaceWave &state) {
+    if (auto group = groups.find(state.group); group != groups.end())
+      group->second.visible = group->second.past;
+  }
+
+  /// The wave executes s_dcache_inv.
+  void invalidateScalarCache(GlobalRaceWave &state) const {
+    state.scalarCacheInvalidated = static_cast<uint32_t>(segments.size() - 1);
+    state.segment = 0; // What it stores from now on is in a later one.
+  }
 
 private:
   /// What has happened before a workgroup: of a few others all up to a segment, and of all others
@@ -93,9 +155,16 @@ private:
     bool covers(uint64_t group, uint32_t segment) const;
     bool add(uint64_t group, uint32_t segment);
   };
+  struct Cell : RaceCell {
+    /// What the waves of the last reader's workgroup loaded it by, since a barrier was last between
+    /// two of the loads.
+    uint32_t loads = 0;
+  };
+  using Shadow = RaceShadow<Cell>;
   struct Group {
     uint32_t generation = 0; ///< Counts its acquires and releases.
     Past past;
+    Past visible; ///< What was its past when it invalidated its caches.
   };
 
   std::optional<GlobalRaceConflict> lanesConflict(const Wave &wave, const MemoryAccess &reported,
@@ -105,19 +174,26 @@ private:
   bool isBefore(uint32_t segment, const Wave &wave, const GlobalRaceWave &state);
   void acquire(uint32_t segment, const Wave &wave, GlobalRaceWave &state);
   void release(const Wave &wave, GlobalRaceWave &state, const OutstandingAccesses &outstanding);
+  bool moveUncovered(const Wave &wave, GlobalRaceWave &state,
+                     const OutstandingAccesses &outstanding);
   void beginStore(const Wave &wave, GlobalRaceWave &state, const OutstandingAccesses &outstanding);
   void moveStore(const Wave &wave, GlobalRaceWave &state, const RaceAccess &part);
-  void addRead(RaceCell &cell, uint32_t segment, bool isScoped, const Wave &wave,
+  void addRead(Cell &cell, const RaceAccess &part, uint32_t segment, const Wave &wave,
                const GlobalRaceWave &state);
+  StaleCache staleCache(uint32_t segment, bool isScalarLoad, const GlobalRaceWave &state) const;
+  bool conflicts(const Cell &cell, const RaceAccess &part, uint32_t segment, bool isScalarLoad,
+                 bool &scoped, GlobalRaceConflict &found, const Wave &wave,
+                 const GlobalRaceWave &state);
   template <typename Body> bool visit(uint64_t begin, uint64_t end, Body body);
 
-  const bool storesCarryScope;
+  const bool storesCarryScope, workgroupSharesCache;
   bool anyAcquired = false;
   std::vector<RaceSegment> segments{1};       ///< Number 0 is none.
   std::unordered_map<uint64_t, Group> groups; ///< Those that have acquired or released.
-  std::unordered_map<uint64_t, std::unique_ptr<RaceShadow>> pages;
+  LoadedCopies copies;
+  std::unordered_map<uint64_t, std::unique_ptr<Shadow>> pages;
   uint64_t lastPage = ~uint64_t(0);
-  RaceShadow *lastShadow = nullptr;
+  Shadow *lastShadow = nullptr;
 };
 
 } // namespace wavetile::device::checks

@@ -120,6 +120,8 @@ std::optional<RaceConflict> LdsRaces::access(const Wave &wave, const MemoryAcces
           !changesBytes(wave, reported, part, lane, first - begin, count))
         return true;
       if (meetsWrite || meetsRead) {
+        if (part.kind == RaceKind::Write && !changesMemory(wave, reported, part, first, count))
+          return true;
         const Entry &other = meetsWrite ? write : read;
         const Records &known = instructions[first / 4];
         conflict = RaceConflict{lane, first, meetsWrite,

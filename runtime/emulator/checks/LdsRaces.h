@@ -58,7 +58,7 @@ private:
     const Record *read = nullptr;
   };
 
-  RaceShadow shadow;
+  RaceShadow<RaceCell> shadow;
   std::vector<Records> instructions; ///< A dword each.
   uint32_t size = 0;
 };

@@ -14,6 +14,7 @@
 #include "runtime/emulator/checks/WaveChecks.h"
 
 #include "runtime/emulator/GlobalMemory.h"
+#include "runtime/emulator/checks/WorkgroupRaces.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -143,6 +144,12 @@ void defineOffsets(const MemoryAccess &access, uint8_t *base, uint32_t laneStrid
 unsigned lengthOf(const MemoryAccess &access, unsigned lane) {
   bool isCut = (access.partial | access.overEnd) >> lane & 1;
   return isCut ? access.lengths[lane] : access.bytes;
+}
+
+/// What the race checks say of the access that they have just seen; null: nothing.
+const RacedBytes *racedBytes(const Wave &wave) {
+  const WorkgroupRaces *races = wave.workgroup->races;
+  return races && races->racedBytes().lanes ? &races->racedBytes() : nullptr;
 }
 
 /// The undefined bits of what a lane loads, register by register, \p undefined being those of its
@@ -287,6 +294,7 @@ bool WaveChecks::observeLoad(const MemoryAccess &access, Operand destination) {
   Bytes bytes(*this, access);
   uint64_t accessed = access.active | access.partial;
   bool defined = access.overEnd == 0;
+  const RacedBytes *raced = racedBytes(*checkedWave);
   bool byOffset = access.space == AccessSpace::Lds || access.space == AccessSpace::Scratch;
   if (byOffset && access.partial == 0) {
     defined = offsetsDefined(access, bytes.base, bytes.laneStride);
@@ -302,7 +310,7 @@ bool WaveChecks::observeLoad(const MemoryAccess &access, Operand destination) {
   } else if (!options.undefined) {
     defined = true;
   }
-  if (defined) {
+  if (defined && !raced) {
     deliver(access, entry, access.registers, nullptr, lanes, bits, 0);
     return true;
   }
@@ -318,13 +326,17 @@ bool WaveChecks::observeLoad(const MemoryAccess &access, Operand destination) {
       undefined[i] = static_cast<uint8_t>(~shadow[i]);
     if (access.overEnd >> lane & 1)
       std::fill(undefined + length, undefined + access.bytes, uint8_t(0xff));
+    bool isRaced = raced && raced->lanes >> lane & 1;
+    for (unsigned i = 0; isRaced && i < access.bytes; ++i)
+      undefined[i] |= raced->bytes[lane] >> i & 1 ? 0xff : 0;
     auto *first = std::find_if(undefined, undefined + access.bytes, [](uint8_t b) { return b; });
     if (first != undefined + access.bytes && origin == noOrigin) {
       uint64_t address = addressOf(access, lane) + static_cast<uint64_t>(first - undefined);
       if (access.space == AccessSpace::Lds)
         origin = workgroup->ldsOrigin[address / 4];
       if (origin == noOrigin) {
-        origin = makeOrigin(originOf(access.space), numberOf(access.record));
+        origin = makeOrigin(isRaced ? OriginKind::RacedMemory : originOf(access.space),
+                            numberOf(access.record));
         workgroup->addressOfLoad[numberOf(access.record)] = address;
       }
     }
@@ -474,7 +486,8 @@ void WaveChecks::observeLoadToLds(const MemoryAccess &access) {
   bool wholeDefined = bytes.allDefined() && access.overEnd == 0;
   if (!wholeDefined && access.contiguous && access.overEnd == 0 && !bytes.perLane)
     wholeDefined = allOnes(bytes.of(*this, access, 0), size_t(access.bytes) * size);
-  if (!wholeDefined && options.undefined) {
+  const RacedBytes *raced = racedBytes(*checkedWave);
+  if ((!wholeDefined && options.undefined) || raced) {
     defined.assign(size_t(step) * size, 0xff);
     forLanes(access.active | access.partial, [&](unsigned lane) {
       const uint8_t *shadow = bytes.of(*this, access, lane);
@@ -483,7 +496,8 @@ void WaveChecks::observeLoadToLds(const MemoryAccess &access) {
       bool isOver = access.overEnd >> lane & 1;
       // The rest of the dword may be copies of the sign; a conversion mixes all bits.
       if (access.bytes < 4 || access.placement == DataPlacement::Converted) {
-        if (isOver || (shadow && !allOnes(shadow, length)))
+        bool isRaced = raced && raced->lanes >> lane & 1;
+        if (isOver || isRaced || (shadow && !allOnes(shadow, length)))
           std::fill_n(to, written, uint8_t(0));
         return;
       }
@@ -491,13 +505,16 @@ void WaveChecks::observeLoadToLds(const MemoryAccess &access) {
         std::copy_n(shadow, length, to);
       if (isOver)
         std::fill(to + length, to + access.bytes, uint8_t(0));
+      for (unsigned i = 0; raced && raced->lanes >> lane & 1 && i < access.bytes; ++i)
+        to[i] &= raced->bytes[lane] >> i & 1 ? 0 : 0xff;
     });
   }
   PendingOperation *operation = operationOf(access);
-  uint32_t origin = makeOrigin(OriginKind::GlobalMemory, numberOf(access.record));
+  uint32_t origin = makeOrigin(raced ? OriginKind::RacedMemory : OriginKind::GlobalMemory,
+                               numberOf(access.record));
   if (!defined.empty() && access.addresses && access.active)
     workgroup->addressOfLoad[numberOf(access.record)] =
-        access.addresses[__builtin_ctzll(access.active)];
+        raced ? raced->conflict.address : access.addresses[__builtin_ctzll(access.active)];
   if (operation) {
     operation->ldsLanes = lanes;
     operation->ldsOffset = access.ldsOffset;

@@ -25,6 +25,7 @@ enum class OriginKind : uint8_t {
   GlobalMemory, ///< The record of the load that found undefined bytes.
   LdsMemory,
   ScratchMemory,
+  RacedMemory, ///< The record of the load that another wave's store may have come before or not.
 };
 
 /// Of LDS whose undefined bits were never stored.

@@ -100,6 +100,22 @@ bool changesBytes(const Wave &wave, const MemoryAccess &access, const RaceAccess
   return std::memcmp(old + first, data + first, count) != 0;
 }
 
+bool changesMemory(const Wave &wave, const MemoryAccess &access, const RaceAccess &part,
+                   uint64_t address, uint32_t count) {
+  unsigned last = maximumWaveSize;
+  part.forLanes([&](unsigned lane) {
+    uint64_t begin = part.addresses[lane];
+    if (begin < address + count && address < begin + part.bytes)
+      last = lane;
+  });
+  if (last == maximumWaveSize)
+    return false;
+  uint64_t begin = part.addresses[last];
+  bool isWhole = begin <= address && address + count <= begin + part.bytes;
+  return !isWhole ||
+         changesBytes(wave, access, part, last, static_cast<uint32_t>(address - begin), count);
+}
+
 void OutstandingAccesses::grow() {
   std::vector<Entry> larger(std::max<size_t>(8, 2 * ring.size()));
   for (uint64_t i = head; i != tail; ++i)

@@ -52,6 +52,11 @@ unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess (&
 bool changesBytes(const Wave &wave, const MemoryAccess &access, const RaceAccess &part,
                   unsigned lane, uint32_t first, uint32_t count);
 
+/// The same of the bytes of memory from \p address on, for a store two of whose lanes may write
+/// them: the last lane decides what is there.
+bool changesMemory(const Wave &wave, const MemoryAccess &access, const RaceAccess &part,
+                   uint64_t address, uint32_t count);
+
 /// Accesses of one wave that no wait has covered.
 class OutstandingAccesses {
 public:

@@ -24,10 +24,11 @@ struct RaceCell {
   uint32_t read = 0;
 };
 
-class RaceShadow {
+/// \p Cell has the members of RaceCell and perhaps more.
+template <typename Cell> class RaceShadow {
 public:
   void reset(uint32_t bytes) {
-    cells.assign((bytes + 3) / 4, RaceCell());
+    cells.assign((bytes + 3) / 4, Cell());
     byteCells.clear();
   }
 
@@ -36,7 +37,7 @@ public:
   template <typename Body> bool visit(uint32_t first, uint32_t end, Body body) {
     while (first < end) {
       uint32_t dword = first / 4, dwordEnd = 4 * dword + 4;
-      RaceCell &cell = cells[dword];
+      Cell &cell = cells[dword];
       bool isWhole = first == 4 * dword && end >= dwordEnd;
       if (isWhole && cell.write != splitMark) {
         if (!body(cell, first, 4u))
@@ -44,7 +45,7 @@ public:
         first = dwordEnd;
         continue;
       }
-      RaceCell *bytes = split(dword);
+      Cell *bytes = split(dword);
       for (; first < end && first < dwordEnd; ++first)
         if (!body(bytes[first % 4], first, 1u))
           return false;
@@ -55,11 +56,11 @@ public:
 private:
   static constexpr uint32_t splitMark = ~0u;
 
-  RaceCell *split(uint32_t dword) {
+  Cell *split(uint32_t dword) {
     if (byteCells.empty())
       byteCells.resize(4 * cells.size());
-    RaceCell *bytes = &byteCells[4 * dword];
-    RaceCell &cell = cells[dword];
+    Cell *bytes = &byteCells[4 * dword];
+    Cell &cell = cells[dword];
     if (cell.write != splitMark) {
       for (unsigned i = 0; i < 4; ++i)
         bytes[i] = cell;
@@ -68,8 +69,8 @@ private:
     return bytes;
   }
 
-  std::vector<RaceCell> cells;
-  std::vector<RaceCell> byteCells; ///< Four a dword; empty until the first is needed.
+  std::vector<Cell> cells;
+  std::vector<Cell> byteCells; ///< Four a dword; empty until the first is needed.
 };
 
 } // namespace wavetile::device::checks

@@ -7,6 +7,7 @@
 
 #include "runtime/emulator/checks/CheckFunctions.h"
 #include "runtime/emulator/checks/WaveChecks.h"
+#include "runtime/emulator/checks/WorkgroupRaces.h"
 
 namespace wavetile::device::checks {
 
@@ -233,6 +234,13 @@ bool checkWait(WaveChecks &checks, const Record *, const CheckRecord *check) {
     if (waits.most[i] != WaitValues::any)
       checks.wait(static_cast<Counter>(i), waits.most[i]);
   return true;
+}
+
+bool checkInvalidation(WaveChecks &checks, const Record *record, const CheckRecord *check) {
+  bool isScalar = check->details->mnemonic == "s_dcache_inv";
+  if (WorkgroupRaces *races = checks.wave().workgroup->races)
+    races->invalidateCache(checks.wave(), isScalar);
+  return check->details->counter == Counter::None || checks.issue(record, check);
 }
 
 bool checkMessage(WaveChecks &checks, const Record *record, const CheckRecord *check) {

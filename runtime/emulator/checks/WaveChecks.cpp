@@ -104,6 +104,19 @@ std::string WaveChecks::describeInstruction(uint32_t number) const {
                        address - context->kernel.entry, context->program.disassemble(address));
 }
 
+/// Memory that has no defined value.
+std::string WaveChecks::describeMemory(uint64_t address) const {
+  if (address >= context->argumentsBegin() && address < context->argumentsEnd())
+    return llvm::formatv("byte {0} of the kernel's arguments, which end before it",
+                         address - context->argumentsBegin());
+  GlobalMemory &memory = *checkedWave->workgroup->memory;
+  if (auto allocation = memory.find(address))
+    return llvm::formatv("byte {0} of allocation '{1}', which {2}", address - allocation->begin,
+                         memory.name(*allocation),
+                         address < allocation->end ? "nothing has written" : "ends before it");
+  return llvm::formatv("memory at {0:x}, which nothing has written", address);
+}
+
 std::string WaveChecks::describe(uint32_t origin) const {
   uint32_t number = originNumber(origin);
   auto where = workgroup->addressOfLoad.find(number);
@@ -115,17 +128,12 @@ std::string WaveChecks::describe(uint32_t origin) const {
     return "no wait covers the load at " + describeInstruction(number);
   case OriginKind::PendingToLds:
     return "no wait of its wave covers the load to LDS at " + describeInstruction(number);
-  case OriginKind::GlobalMemory: {
-    std::string what = llvm::formatv("memory at {0:x}, which nothing has written", address);
-    if (address >= context->argumentsBegin() && address < context->argumentsEnd())
-      what = llvm::formatv("byte {0} of the kernel's arguments, which end before it",
-                           address - context->argumentsBegin());
-    else if (auto allocation = checkedWave->workgroup->memory->find(address))
-      what = llvm::formatv("byte {0} of allocation '{1}', which {2}", address - allocation->begin,
-                           checkedWave->workgroup->memory->name(*allocation),
-                           address < allocation->end ? "nothing has written" : "ends before it");
-    return "it was loaded from " + what + ", at " + describeInstruction(number);
-  }
+  case OriginKind::GlobalMemory:
+    return "it was loaded from " + describeMemory(address) + ", at " + describeInstruction(number);
+  case OriginKind::RacedMemory:
+    return llvm::formatv("it was loaded from {0:x}, which {1}, at {2}", address,
+                         checkedWave->workgroup->races->describeRaced(firstRecord + number),
+                         describeInstruction(number));
   case OriginKind::LdsMemory:
     return llvm::formatv("it was loaded from LDS byte {0}, which nothing has written, at {1}",
                          address, describeInstruction(number));
@@ -147,8 +155,10 @@ bool WaveChecks::reportUndefined(const Record *record, const std::string &subjec
                                  int lane, const char *what) {
   OriginKind kind = originKind(origin);
   bool isPending = kind == OriginKind::PendingLoad || kind == OriginKind::PendingToLds;
-  return stop(record, isPending ? FaultKind::MissingWait : FaultKind::UndefinedValue, lane,
-              subject + " " + what + ": " + describe(origin));
+  FaultKind fault = isPending                         ? FaultKind::MissingWait
+                    : kind == OriginKind::RacedMemory ? FaultKind::GlobalRace
+                                                      : FaultKind::UndefinedValue;
+  return stop(record, fault, lane, subject + " " + what + ": " + describe(origin));
 }
 
 bool WaveChecks::reportUndefined(const Record *record, uint32_t entry, uint32_t bits, int lane,

@@ -107,6 +107,7 @@ private:
   void completeRegister(const checks::PendingOperation &operation, unsigned index);
   void completeLds(const checks::PendingOperation &operation);
   std::string describe(uint32_t origin) const;
+  std::string describeMemory(uint64_t address) const;
   std::string describeRegister(uint32_t entry) const;
   std::string describeInstruction(uint32_t record) const;
   bool stop(const Record *record, FaultKind kind, int lane, std::string message);

@@ -28,6 +28,8 @@ void WorkgroupRaces::start(const LaunchContext &launch, Workgroup &group, uint64
     wave.global = GlobalRaceWave();
     wave.global.group = index;
   }
+  raced.lanes = 0;
+  racedLoads.clear();
   group.races = this;
 }
 
@@ -39,6 +41,7 @@ bool WorkgroupRaces::observe(void *, Wave &wave, const MemoryAccess &access) {
 bool WorkgroupRaces::access(Wave &wave, const MemoryAccess &reported) {
   WaveState &state = waves[wave.indexInWorkgroup];
   unsigned count = splitAccess(wave, reported, parts);
+  raced.lanes = 0;
   for (unsigned i = 0; i < count; ++i) {
     RaceAccess &part = parts[i];
     if (part.isLds ? !checksLds : !global)
@@ -47,9 +50,16 @@ bool WorkgroupRaces::access(Wave &wave, const MemoryAccess &reported) {
       if (auto conflict = lds.access(wave, reported, part, state.outstanding))
         return report(wave, reported, part, *conflict);
     } else if (auto conflict =
-                   global->access(wave, state.global, reported, part, state.outstanding)) {
+                   global->access(wave, state.global, reported, part, state.outstanding, raced)) {
       return report(wave, reported, part, *conflict);
     }
+    if (!part.isLds && GlobalRaces::releases(part))
+      for (size_t other = 0; other < waves.size(); ++other)
+        if (other != wave.indexInWorkgroup)
+          global->arrived(wave.workgroup->waves[other], waves[other].global,
+                          waves[other].outstanding);
+    if (raced.lanes)
+      racedLoads[reported.record] = raced.conflict;
   }
   // The parts of one instruction are over together.
   PendingOperation *operation = wave.checks->operationOf(reported);
@@ -63,9 +73,20 @@ bool WorkgroupRaces::access(Wave &wave, const MemoryAccess &reported) {
   return true;
 }
 
+void WorkgroupRaces::invalidateCache(const Wave &wave, bool isScalar) {
+  GlobalRaceWave &state = waves[wave.indexInWorkgroup].global;
+  if (global && isScalar)
+    global->invalidateScalarCache(state);
+  else if (global)
+    global->invalidateCaches(state);
+}
+
 void WorkgroupRaces::arrived(const Wave &wave) {
+  WaveState &state = waves[wave.indexInWorkgroup];
   if (checksLds)
-    lds.arrived(wave, waves[wave.indexInWorkgroup].outstanding);
+    lds.arrived(wave, state.outstanding);
+  if (global)
+    global->arrived(wave, state.global, state.outstanding);
 }
 
 //===----------------------------------------------------------------------===//
@@ -106,21 +127,35 @@ bool WorkgroupRaces::report(Wave &wave, const MemoryAccess &access, const RaceAc
   return false;
 }
 
+std::string WorkgroupRaces::describeOther(const GlobalRaceConflict &conflict) const {
+  std::array<uint32_t, 3> group = context->workgroupAt(conflict.other.group);
+  std::string how = ", and neither happens before the other";
+  if (conflict.stale == StaleCache::Scalar)
+    how = " before it, and no s_dcache_inv is between: the scalar cache may have what was there "
+          "before";
+  else if (conflict.stale == StaleCache::Vector)
+    how = " before it, and its workgroup has not invalidated its caches since it learned of that "
+          "(buffer_inv, buffer_gl0_inv, global_inv): they may have what was there before";
+  else if (conflict.other.isUncovered)
+    how += ": what tells of it was issued with no wait between";
+  if (conflict.isOfOtherGroup)
+    return "another workgroup reads" + how;
+  return formatv("wave {0} of workgroup ({1}, {2}, {3}) {4}{5}", conflict.other.wave, group[0],
+                 group[1], group[2], conflict.otherWrites ? "writes" : "reads", how);
+}
+
+std::string WorkgroupRaces::describeRaced(const Record *load) const {
+  auto found = racedLoads.find(load);
+  return found == racedLoads.end() ? "another wave writes" : describeOther(found->second);
+}
+
 bool WorkgroupRaces::report(Wave &wave, const MemoryAccess &access, const RaceAccess &part,
                             const GlobalRaceConflict &conflict) {
   if (conflict.otherLane) {
     message = formatv("lanes {0} and {1} of this store write different values to one address",
                       *conflict.otherLane, conflict.lane);
   } else {
-    std::array<uint32_t, 3> group = context->workgroupAt(conflict.other.group);
-    message =
-        formatv("this {0} what wave {1} of workgroup ({2}, {3}, {4}) {5}, and neither happens "
-                "before the other{6}",
-                verbOf(part), conflict.other.wave, group[0], group[1], group[2],
-                conflict.otherWrites ? "writes" : "reads",
-                conflict.other.isUncovered
-                    ? ": a later store that tells of it was issued with no wait between"
-                    : "");
+    message = formatv("this {0} what {1}", verbOf(part), describeOther(conflict));
   }
   fail(wave, access.record, FaultKind::GlobalRace, static_cast<int>(conflict.lane),
        conflict.address, part.bytes, part.kind != RaceKind::Read, message.c_str());

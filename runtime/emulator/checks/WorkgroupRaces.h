@@ -7,7 +7,8 @@
 //
 // What this header promises: told of every access of the waves of a workgroup, of the waits that
 // cover them and of the barriers that the waves arrive at, it stops a wave whose access races with
-// an earlier one, with a report of both. LdsRaces.h and GlobalRaces.h have the rules.
+// an earlier one, with a report of both, and says which bytes of a load are undefined for a race.
+// LdsRaces.h and GlobalRaces.h have the rules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +20,7 @@
 #include "runtime/emulator/checks/LdsRaces.h"
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace wavetile::device {
@@ -37,6 +39,13 @@ public:
   void completed(const Wave &wave, uint32_t number) {
     waves[wave.indexInWorkgroup].outstanding.complete(number);
   }
+  /// What other waves' stores make undefined of the load that was observed last.
+  const checks::RacedBytes &racedBytes() const { return raced; }
+  /// How that came about, for the latest such bytes of a load.
+  std::string describeRaced(const Record *load) const;
+
+  /// The wave executes an instruction that empties the scalar cache, or its vector caches.
+  void invalidateCache(const Wave &wave, bool isScalar);
   /// The wave has arrived at a barrier, which has not opened yet.
   void arrived(const Wave &wave);
 
@@ -50,6 +59,7 @@ private:
               const checks::RaceConflict &conflict);
   bool report(Wave &wave, const MemoryAccess &access, const checks::RaceAccess &part,
               const checks::GlobalRaceConflict &conflict);
+  std::string describeOther(const checks::GlobalRaceConflict &conflict) const;
 
   const LaunchContext *context = nullptr;
   checks::GlobalRaces *global = nullptr;
@@ -57,6 +67,8 @@ private:
   checks::LdsRaces lds;
   std::vector<WaveState> waves;
   checks::RaceAccess parts[2];
+  checks::RacedBytes raced;
+  std::unordered_map<const Record *, checks::GlobalRaceConflict> racedLoads;
   std::string message; ///< Of the fault.
 };
 

@@ -78,9 +78,6 @@ void Runtime::readEnvironment() {
     environmentError = toString(std::move(error));
     deviceList.clear();
   }
-  // Compilers let waves that hold copies of an element load it while its owner stores in place, and
-  // drop what they loaded: until that can be told from a fault, these races are found on request.
-  checkOptions.globalRaces = false;
   if (const char *list = std::getenv("WAVETILE_DEVICE_CHECKS")) {
     if (auto options = CheckOptions::parse(list)) {
       checkOptions = *options;

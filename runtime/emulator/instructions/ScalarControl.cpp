@@ -311,8 +311,8 @@ constexpr Instruction table[] = {
          "s_wait_event s_singleuse_vdst s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
          "s_prefetch_data_pc_rel s_buffer_prefetch_data",
          nothing),
-    wait("s_dcache_inv s_dcache_wb s_dcache_wb_vol s_dcache_inv_vol s_gl1_inv s_icache_inv",
-         nothing),
+    wait("s_dcache_inv s_dcache_inv_vol", nothing),
+    wait("s_dcache_wb s_dcache_wb_vol s_gl1_inv s_icache_inv", nothing),
     control("v_nop v_pipeflush", Shape::Control, InstructionClass::VectorAlu, nothing),
     wait("global_inv", nothing),
     wait("global_wb global_wbinv", nothing),

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
+from flydsl._mlir import ir
+from flydsl._mlir.dialects import llvm
 from flydsl.expr import arith, const_expr, gpu, math, range_constexpr
 from flydsl.expr.typing import ReductionOp
 
@@ -245,5 +247,45 @@ def gemm(M: int, N: int, K: int, wide: bool) -> Callable[..., None]:
         gemm_tiles(a, b, out).launch(
             grid=(-(-M // tile), -(-N // tile), 1), block=(256, 1, 1), stream=stream
         )
+
+    return launch
+
+
+def transpose_bytes(waits: bool) -> Callable[..., None]:
+    """One wave of gfx950 copies 64 x 8 bytes through LDS and reads them transposed.
+
+    The read is inline assembly, for which a compiler adds no wait: only if `waits` is there one.
+    """
+
+    @fx.struct
+    class Shared:
+        rows: fx.Array[fx.Int32, 128, 16]
+
+    @flyc.kernel
+    def transpose_rows(x: fx.Tensor, out: fx.Tensor):
+        lane = fx.thread_idx.x
+        shared = fx.SharedAllocator().allocate(Shared).peek()
+        by_two = fx.make_layout(2, 1)
+        x_rows = fx.logical_divide(fx.rocdl.make_buffer_tensor(x), by_two)
+        out_rows = fx.logical_divide(fx.rocdl.make_buffer_tensor(out), by_two)
+        move = fx.make_copy_atom(fx.rocdl.BufferCopy64b(), 64)
+        row = fx.make_rmem_tensor(2, fx.Int32)
+        fx.copy(move, fx.slice(x_rows, (None, lane)), row)
+        rows = shared.rows.view(fx.make_layout(128, 1))
+        for i in range_constexpr(2):
+            fx.memref_store(row[i], rows, lane * 2 + i)
+        gpu.barrier()
+        address = fx.Int32(fx.ptrtoint(shared.rows.ptr)) + lane * 8
+        text = "ds_read_b64_tr_b8 $0, $1" + ("\ns_waitcnt lgkmcnt(0)" if waits else "")
+        pair = ir.VectorType.get([2], ir.IntegerType.get_signless(32))
+        read = llvm.inline_asm(
+            pair, [address.ir_value()], text, "=v,v,~{memory}", has_side_effects=True
+        )
+        fx.memref_store_vec(fx.Vector(read, (2,), fx.Int32), row)
+        fx.copy(move, row, fx.slice(out_rows, (None, lane)))
+
+    @flyc.jit
+    def launch(x: fx.Tensor, out: fx.Tensor, stream: fx.Stream = DEFAULT_STREAM):
+        transpose_rows(x, out).launch(grid=(1, 1, 1), block=(64, 1, 1), stream=stream)
 
     return launch

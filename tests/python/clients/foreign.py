@@ -81,16 +81,31 @@ class CodeObject:
         assert found, f"{self.kernel} has no {pattern}"
         return found[which]
 
+    def with_bytes(self, offset: int, replacement: bytes) -> "CodeObject":
+        """The same with other bytes from an offset in the file on."""
+        rest = self.image[offset + len(replacement) :]
+        return CodeObject(self.image[:offset] + replacement + rest, self.kernel, self.target)
+
+    def descriptor_offset(self) -> int:
+        """Where the file has the 64 bytes of the kernel's descriptor."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "kernel.hsaco")
+            path.write_bytes(self.image)
+            symbols = subprocess.run(
+                [_tool("llvm-nm"), str(path)], check=True, capture_output=True, text=True
+            ).stdout
+        found = re.search(rf"^([0-9a-f]+) \w {re.escape(self.kernel)}\.kd$", symbols, re.MULTILINE)
+        assert found, symbols
+        return _file_offset(self.image, int(found[1], 16))
+
     def patched(self, instruction: Instruction, replacement: str) -> "CodeObject":
         """A code object with another instruction in its place, padded by s_nop."""
         code = assemble(replacement, self.target)
         assert len(code) <= instruction.size, f"{replacement} is longer than {instruction.text}"
         nop = assemble("s_nop 0", self.target)
         code += nop * ((instruction.size - len(code)) // len(nop))
-        start = _file_offset(self.image, instruction.address)
         assert len(code) == instruction.size
-        image = self.image[:start] + code + self.image[start + len(code) :]
-        return CodeObject(image, self.kernel, self.target)
+        return self.with_bytes(_file_offset(self.image, instruction.address), code)
 
 
 def assemble(text: str, target: str) -> bytes:

@@ -79,3 +79,33 @@ def test_gemm_with_loads_to_lds(
         flydsl_kernels.gemm(M, N, K, target == "gfx950")(a.view(-1), b.view(-1), out.view(-1))
     assert_close(out, a.double() @ b.double().T, length=K, c=4)
     assert launched(device, target) == {"gemm_tiles_0": 1}
+
+
+@pytest.mark.parametrize("target", ["gfx950"])
+def test_inline_assembly_without_a_wait(
+    device: Library, target: str, generator: torch.Generator, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What FlyDSL's fp8 attention does: see docs/software-device-races.md."""
+    x = torch.randint(-128, 128, (512,), generator=generator).to(torch.int8)
+    out = torch.zeros_like(x)
+
+    def run(waits: bool) -> None:
+        with announced(device, x=x, out=out):
+            launch = flydsl_kernels.transpose_bytes(waits)
+            launch(x.view(torch.int32), out.view(torch.int32))
+
+    run(waits=True)
+    assert launched(device, target) == {"transpose_rows_0": 1}
+    # Sixteen lanes exchange their bytes: which goes where is tested with the instruction.
+    blocks, results = x.view(4, 128), out.view(4, 128)
+    assert torch.equal(blocks.sort(dim=1).values, results.sort(dim=1).values)
+    assert not torch.equal(x, out)
+
+    device.clear_launch_log()
+    run(waits=False)  # FlyDSL prints that the launch failed, and goes on.
+    assert [launch["result"] for launch in device.launch_log()] == ["hipErrorLaunchFailure"]
+    report = capfd.readouterr().err
+    assert "use of a value before the wait for its load in kernel transpose_rows_0" in report
+    assert "buffer_store_dwordx2" in report
+    assert "no wait covers the load" in report
+    assert "ds_read_b64_tr_b8" in report

@@ -57,14 +57,14 @@ MUTATIONS = {
             (2, 2, 56),
             ("allocation 'x_ptr'",),
         ),
-        "last store of a row moved": Mutation(
+        "last load of a row moved": Mutation(
             "row_softmax",
-            (r"(buffer_store_short .* offen)", -1),
+            (r"(buffer_load_ushort .* offen)", -1),
             "{0} offset:2",
             BOUNDS,
-            ("buffer_store", -1),
+            ("buffer_load", -1),
             (2, 3, 39),
-            ("allocation 'out_ptr'",),
+            ("allocation 'x_ptr'",),
         ),
     },
     "gfx1150": {
@@ -113,14 +113,14 @@ MUTATIONS = {
             (2, 1, 24),
             ("allocation 'x_ptr'",),
         ),
-        "last store of a row moved": Mutation(
+        "last load of a row moved": Mutation(
             "row_softmax",
-            (r"(buffer_store_b16 .* offen)", -1),
+            (r"(buffer_load_u16 .* offen)", -1),
             "{0} offset:2",
             BOUNDS,
-            ("buffer_store", -1),
+            ("buffer_load", -1),
             (2, 3, 7),
-            ("allocation 'out_ptr'",),
+            ("allocation 'x_ptr'",),
         ),
     },
 }
