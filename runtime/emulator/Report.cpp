@@ -147,11 +147,13 @@ std::string formatFault(const Fault &fault, const KernelInfo &kernel, const Code
     where += formatv(", lane {0}", fault.lane);
   line(os, "where", where);
   if (isAccess(fault.kind)) {
-    line(os, "access",
-         formatv("{0} of {1} at {2:x}", accessVerb(fault), counted(fault.bytes), fault.address));
+    // A race that was found where a loaded value is used names the memory only.
+    if (fault.bytes != 0)
+      line(os, "access",
+           formatv("{0} of {1} at {2:x}", accessVerb(fault), counted(fault.bytes), fault.address));
     if (isGlobalAccess(fault.kind) ||
         (fault.kind == FaultKind::Misaligned && memory.find(fault.address)))
-      line(os, "memory", describeAccess(memory, fault.address, fault.bytes));
+      line(os, "memory", describeAccess(memory, fault.address, std::max<uint64_t>(fault.bytes, 1)));
   }
   if (!fault.detail.empty())
     line(os, "detail", fault.detail);

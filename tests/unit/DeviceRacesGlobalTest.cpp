@@ -186,7 +186,7 @@ TEST_P(GlobalRaces, CopiesOfAnElementMayBeLoadedLate) {
 
 TEST_P(GlobalRaces, TheScalarCacheIsOlderThanWhatIsStored) {
   const std::string store = R"cl(
-    if (GROUP == 0 && WAVE == 0 && ITEM == 0) {
+    if (GROUP == 0 && WAVE == 0) {
       data[0] = 1;
       __builtin_amdgcn_s_waitcnt(0);
 )cl";

@@ -145,20 +145,23 @@ std::string WaveChecks::describe(uint32_t origin) const {
   return "";
 }
 
-bool WaveChecks::stop(const Record *record, FaultKind kind, int lane, std::string text) {
+bool WaveChecks::stop(const Record *record, FaultKind kind, int lane, std::string text,
+                      uint64_t address) {
   message = std::move(text);
-  fail(*checkedWave, record, kind, lane, 0, 0, false, message.c_str());
+  fail(*checkedWave, record, kind, lane, address, 0, false, message.c_str());
   return false;
 }
 
 bool WaveChecks::reportUndefined(const Record *record, const std::string &subject, uint32_t origin,
                                  int lane, const char *what) {
   OriginKind kind = originKind(origin);
+  std::string text = subject + " " + what + ": " + describe(origin);
+  if (kind == OriginKind::RacedMemory)
+    return stop(record, FaultKind::GlobalRace, lane, std::move(text),
+                workgroup->addressOfLoad[originNumber(origin)]);
   bool isPending = kind == OriginKind::PendingLoad || kind == OriginKind::PendingToLds;
-  FaultKind fault = isPending                         ? FaultKind::MissingWait
-                    : kind == OriginKind::RacedMemory ? FaultKind::GlobalRace
-                                                      : FaultKind::UndefinedValue;
-  return stop(record, fault, lane, subject + " " + what + ": " + describe(origin));
+  return stop(record, isPending ? FaultKind::MissingWait : FaultKind::UndefinedValue, lane,
+              std::move(text));
 }
 
 bool WaveChecks::reportUndefined(const Record *record, uint32_t entry, uint32_t bits, int lane,

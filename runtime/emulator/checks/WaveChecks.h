@@ -110,7 +110,8 @@ private:
   std::string describeMemory(uint64_t address) const;
   std::string describeRegister(uint32_t entry) const;
   std::string describeInstruction(uint32_t record) const;
-  bool stop(const Record *record, FaultKind kind, int lane, std::string message);
+  bool stop(const Record *record, FaultKind kind, int lane, std::string message,
+            uint64_t address = 0);
 
   // Memory, in MemoryChecks.cpp.
   struct Bytes;
