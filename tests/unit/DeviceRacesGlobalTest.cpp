@@ -175,11 +175,12 @@ TEST_P(GlobalRaces, CopiesOfAnElementMayBeLoadedLate) {
   const char *load = "uint at = ITEM % 32, x = data[at];";
   expectSilent(std::string(load) + "if (GROUP == 0) if (WAVE == 0 && ITEM < 32) data[at] = x + 1;");
   // Late copies may be lost, but must not decide what is stored.
-  expectRace(std::string(load) +
-                 "if (GROUP == 0 && ITEM % 64 < 32) data[WAVE == 0 ? at : at + 32] = x + 1;",
+  expectRace(std::string(load) + "if (GROUP == 0 && ITEM % __builtin_amdgcn_wavefrontsize() < 32) "
+                                 "data[WAVE == 0 ? at : at + 32] = x + 1;",
              0, 0, "wave 0 of workgroup (0, 0, 0) writes");
   // Another wave that loads before the store, by an instruction that the storing wave has not.
-  expectRace("if (GROUP == 0 && ITEM % 64 < 32) { uint at = ITEM % 32; if (WAVE == 0) out[at] = "
+  expectRace("if (GROUP == 0 && ITEM % __builtin_amdgcn_wavefrontsize() < 32) { uint at = ITEM % "
+             "32; if (WAVE == 0) out[at] = "
              "data[at]; else data[at] = 1; }",
              0, 0, "wave 0 of workgroup (0, 0, 0) reads");
 }
@@ -192,9 +193,10 @@ TEST_P(GlobalRaces, TheScalarCacheIsOlderThanWhatIsStored) {
 )cl";
   const std::string invalidate = R"cl(__asm__ volatile("s_dcache_inv" ::: "memory");)cl";
   const std::string load = R"cl(
-      ulong got;
+      ulong got, base = (ulong)__builtin_amdgcn_readfirstlane((ulong)data >> 32) << 32 |
+                        (uint)__builtin_amdgcn_readfirstlane((ulong)data);
       __asm__ volatile("s_load_dwordx2 %0, %1, 0x0\n s_waitcnt lgkmcnt(0)"
-                       : "=s"(got) : "s"(data) : "memory");
+                       : "=s"(got) : "s"(base) : "memory");
 )cl";
   const std::string use = "out[0] = (uint)got; }", useOfTheOther = "out[0] = (uint)(got >> 32); }";
   expectSilent(store + invalidate + load + use);
