@@ -15,8 +15,8 @@ def lds_races(write: str, read: str, slots: str) -> dict[str, Mutation]:
     """row_softmax: each wave writes its maximum into a slot of its own, all waves meet and read the
     four slots (at address `slots`); they meet and do the same with their sums.
 
-    The wave that arrives last at a barrier goes on first, then the others in turn: wave 3 behind the
-    first barrier, wave 2 behind the second, wave 1 behind the third.
+    The wave that arrives last at a barrier goes on first, then the others in turn: wave 3 behind
+    the first barrier, wave 2 behind the second, wave 1 behind the third.
     """
     write_slot = (rf"{write} (v\d+), (v\d+)", 0)
     wait = r"s_waitcnt lgkmcnt\(0\)"
