@@ -217,9 +217,9 @@ llvm::Expected<std::unique_ptr<Program>> Program::decode(llvm::ArrayRef<uint8_t>
                                    "'; it knows " + known);
   }
   if (!instructionTables())
-    return llvm::createStringError("the software device needs a processor with AVX2 and FMA "
-                                   "(x86-64-v3), and WAVETILE_DEVICE_ISA, if it is set, to be "
-                                   "'avx2' or 'avx512' as the processor has it");
+    return llvm::createStringError(
+        "WAVETILE_DEVICE_ISA names no instruction set of this processor: it "
+        "may be 'plain', or 'avx2' or 'avx512' if the processor has it");
   if (waveSize == 0)
     waveSize = target->waveSize;
   if (!target->allowsWaveSize(waveSize))

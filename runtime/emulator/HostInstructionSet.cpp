@@ -19,18 +19,20 @@ namespace wavetile::device {
   namespace ISA {                                                                                  \
   const InstructionTables &tables();                                                               \
   }
+WAVETILE_DECLARE_TABLES(plain)
+#if WAVETILE_DEVICE_HAS_X86
 WAVETILE_DECLARE_TABLES(v3)
-#if WAVETILE_DEVICE_HAS_V4
 WAVETILE_DECLARE_TABLES(v4)
 #endif
 
 const InstructionTables *const *allInstructionTables() {
   // The best one first.
   static const InstructionTables *const all[] = {
-#if WAVETILE_DEVICE_HAS_V4
+#if WAVETILE_DEVICE_HAS_X86
       __builtin_cpu_supports("x86-64-v4") ? &v4::tables() : nullptr,
-#endif
       __builtin_cpu_supports("x86-64-v3") ? &v3::tables() : nullptr,
+#endif
+      &plain::tables(),
   };
   static const InstructionTables *usable[std::size(all) + 1] = {};
   static const bool once = [] {
@@ -52,7 +54,7 @@ static const InstructionTables *chosenTables() {
   struct Name {
     const char *setting, *tables;
   };
-  static constexpr Name names[] = {{"avx512", "v4"}, {"avx2", "v3"}};
+  static constexpr Name names[] = {{"avx512", "v4"}, {"avx2", "v3"}, {"plain", "plain"}};
   for (const Name &name : names)
     if (std::strcmp(wanted, name.setting) == 0)
       for (const InstructionTables *const *tables = allInstructionTables(); *tables; ++tables)

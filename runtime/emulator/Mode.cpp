@@ -7,13 +7,15 @@
 
 #include "runtime/emulator/Mode.h"
 
-#if !defined(__x86_64__)
-#error "the software device changes the rounding of x86-64 hosts only"
-#endif
+#if defined(__x86_64__)
 #include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
 
 namespace wavetile::device {
 
+#if defined(__x86_64__)
 /// All exceptions masked, denormals kept, to nearest even.
 static constexpr unsigned plainControl = 0x1f80;
 
@@ -25,5 +27,17 @@ void setHostRounding(Rounding rounding) {
 
 HostFloatControl::HostFloatControl() : saved(_mm_getcsr()) { _mm_setcsr(plainControl); }
 HostFloatControl::~HostFloatControl() { _mm_setcsr(saved); }
+#else
+/// What programs start with: exceptions masked, denormals kept. Only the rounding is set.
+void setHostRounding(Rounding rounding) {
+  static constexpr int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  std::fesetround(modes[static_cast<unsigned>(rounding)]);
+}
+
+HostFloatControl::HostFloatControl() : saved(static_cast<unsigned>(std::fegetround())) {
+  std::fesetround(FE_TONEAREST);
+}
+HostFloatControl::~HostFloatControl() { std::fesetround(static_cast<int>(saved)); }
+#endif
 
 } // namespace wavetile::device

@@ -189,11 +189,24 @@ def empty_microseconds() -> float:
     return shortest(hundred, 50, time.process_time) * 1e4
 
 
-def launch_seconds(groups: int) -> float:
-    """Seconds by the clock on the wall of the mixed loop in so many workgroups."""
+def thread_nanoseconds() -> dict[str, int]:
+    """CPU time of each thread of this process so far."""
+    tasks = Path("/proc/self/task")
+    return {task.name: int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()}
+
+
+def launch_seconds(groups: int) -> tuple[float, float]:
+    """Seconds of the mixed loop in so many workgroups: on the wall, and of its busiest thread."""
     device = Device()
     launch = device.launcher(device.load(Loop(MIXED, loops=400).assemble()), groups)
-    return shortest(launch, 15, time.perf_counter)
+    wall = busiest = math.inf
+    for _ in range(15):
+        before, begin = thread_nanoseconds(), time.perf_counter()
+        launch()
+        wall = min(wall, time.perf_counter() - begin)
+        after = thread_nanoseconds()
+        busiest = min(busiest, max(n - before.get(t, 0) for t, n in after.items()) * 1e-9)
+    return wall, busiest
 
 
 # --- The tables ---
@@ -306,8 +319,10 @@ def print_threads() -> None:
         one, two = (
             in_process("launch_seconds", 64, threads=threads, checks=checks) for threads in (1, 2)
         )
-        rows.append((checks, f"{one / two:.2f}", judge_speed(one / two, THREADS_GOAL)))
-    print_table("Two threads, times as fast as one", ("checks", "factor", "goal"), rows)
+        wall, busiest = one[0] / two[0], one[1] / two[1]
+        rows.append((checks, f"{wall:.2f}", f"{busiest:.2f}", judge_speed(busiest, THREADS_GOAL)))
+    head = ("checks", "on the wall", "busiest thread", "goal")
+    print_table("Two threads, times as fast as one", head, rows)
 
 
 def main() -> None:

@@ -125,7 +125,7 @@ WAVETILE_INLINE uint32_t toSmallFloat(float x, unsigned bits) {
     unit *= 0.5;
   for (int i = exponent - static_cast<int>(mantissa); i > 0; --i)
     unit *= 2;
-  uint32_t count = static_cast<uint32_t>(__builtin_rint(static_cast<double>(x) / unit));
+  uint32_t count = static_cast<uint32_t>(host::roundAsSet(static_cast<double>(x) / unit));
   uint32_t encoded = count + (static_cast<uint32_t>(exponent + 14) << mantissa);
   return encoded > infinity ? infinity : encoded;
 }
@@ -171,7 +171,7 @@ WAVETILE_INLINE uint32_t storedComponent(const BufferFormat &format, uint32_t va
   const int64_t most = static_cast<int64_t>(mask >> 1), least = -most - 1;
   auto rounded = [&](double x, double low, double high) {
     x = x < low ? low : x > high ? high : x;
-    return static_cast<uint32_t>(static_cast<uint64_t>(static_cast<int64_t>(__builtin_rint(x))) &
+    return static_cast<uint32_t>(static_cast<uint64_t>(static_cast<int64_t>(host::roundAsSet(x))) &
                                  mask);
   };
   const float number = floatOf(value);

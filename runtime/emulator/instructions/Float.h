@@ -19,6 +19,7 @@
 #define WAVETILE_RUNTIME_EMULATOR_INSTRUCTIONS_FLOAT_H
 
 #include "runtime/emulator/Wave.h"
+#include "runtime/emulator/instructions/HostMath.h"
 
 #include <type_traits>
 
@@ -107,10 +108,10 @@ template <typename T> WAVETILE_INLINE T add(T a, T b) { return resultOr(a + b, a
 template <typename T> WAVETILE_INLINE T subtract(T a, T b) { return resultOr(a - b, a, b); }
 template <typename T> WAVETILE_INLINE T multiply(T a, T b) { return resultOr(a * b, a, b); }
 WAVETILE_INLINE float fusedMultiplyAdd(float a, float b, float c) {
-  return resultOr(__builtin_fmaf(a, b, c), a, b, c);
+  return resultOr(host::fusedMultiplyAdd(a, b, c), a, b, c);
 }
 WAVETILE_INLINE double fusedMultiplyAdd(double a, double b, double c) {
-  return resultOr(__builtin_fma(a, b, c), a, b, c);
+  return resultOr(host::fusedMultiplyAdd(a, b, c), a, b, c);
 }
 
 // --- Minimum and maximum ---
@@ -166,13 +167,11 @@ WAVETILE_INLINE float fromBFloat16(uint32_t bits) { return floatOf(bits << 16); 
 
 /// A signalling NaN stays one, which the host's conversion would quiet.
 WAVETILE_INLINE float fromHalf(uint32_t bits) {
-  float value = static_cast<float>(__builtin_bit_cast(_Float16, static_cast<uint16_t>(bits)));
+  float value = host::fromHalf(static_cast<uint16_t>(bits));
   uint32_t nan = (bits & 0x8000) << 16 | 0x7f800000 | (bits & 0x3ff) << 13;
   return (bits & 0x7fff) > 0x7c00 ? floatOf(nan) : value;
 }
-WAVETILE_INLINE uint16_t halfFrom(float x) {
-  return __builtin_bit_cast(uint16_t, static_cast<_Float16>(x));
-}
+WAVETILE_INLINE uint16_t halfFrom(float x) { return host::toHalf(x); }
 /// f16 from f32, toward zero; what is too large becomes the largest number.
 WAVETILE_INLINE uint16_t halfTowardZero(float x) {
   uint32_t bits = bitsOf(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
@@ -204,16 +203,7 @@ WAVETILE_INLINE uint16_t halfFromDouble(double x) { return halfFrom(floatRounded
 /// a * b + c in f64, the last bit set if anything was lost: a further rounding to f32 or f16, also
 /// after a scaling, is then right.
 WAVETILE_INLINE double fusedRoundedToOdd(float a, float b, float c) {
-  double product = static_cast<double>(a) * b; // Exact: 48 bits.
-  double addend = c;
-  double sum = product + addend;
-  // What the addition lost (Knuth's two-sum).
-  double virtualAddend = sum - product;
-  double lost = (product - (sum - virtualAddend)) + (addend - virtualAddend);
-  uint64_t bits = bitsOf(sum);
-  bool adjust = (lost != 0) & ((bits & 1) == 0) & (exponentField(sum) != 2047);
-  bool down = (lost < 0) != (sum < 0);
-  return doubleOf(adjust ? (down ? bits - 1 : bits + 1) : bits);
+  return host::software::sumToOdd(static_cast<double>(a) * b, c); // 48 bits: exact.
 }
 /// a * b + c in f64 so that a further rounding to f32 or f16 is right. Twice in one direction is
 /// right by itself; to nearest, the first must be to odd.
@@ -228,7 +218,7 @@ WAVETILE_INLINE float halfFusedMultiplyAdd(float a, float b, float c,
   float narrow = static_cast<float>(sum);
   float odd = floatRoundedToOdd(sum);
   narrow = rounding == Rounding::NearestEven ? odd : narrow;
-  return resultOr(static_cast<float>(static_cast<_Float16>(narrow)), a, b, c);
+  return resultOr(host::fromHalf(host::toHalf(narrow)), a, b, c);
 }
 
 template <typename Integer, typename T> WAVETILE_INLINE Integer saturatedInteger(T x) {

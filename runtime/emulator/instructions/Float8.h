@@ -59,7 +59,7 @@ template <typename F> WAVETILE_INLINE uint32_t toFloat8(float x) {
   float scaled = floatOf(magnitude) * static_cast<float>(1u << (F::bias - 1 + F::mantissaBits));
   bool small = magnitude < (128u - F::bias) << 23;
   uint32_t denormal =
-      static_cast<uint32_t>(static_cast<int32_t>(__builtin_rintf(small ? scaled : 0.0f)));
+      static_cast<uint32_t>(static_cast<int32_t>(host::roundAsSet(small ? scaled : 0.0f)));
   uint32_t code = small ? denormal : normal;
   bool overflow = !small & (normal > largest);
   bool infinite = magnitude == 0x7f800000, nan = magnitude > 0x7f800000;

@@ -37,6 +37,13 @@ bool eachLaneAccessible(Wave &wave, const Record *record, LaneAddresses &lanes, 
 }
 
 bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, AccessForm form) {
+  if (lanes.active == wave.allLanes()) {
+    uint64_t bits = 0;
+    for (unsigned lane = 0; lane < wave.waveSize; ++lane)
+      bits |= lanes.address[lane];
+    if ((bits & (form.alignment - 1)) == 0)
+      return true;
+  }
   for (uint64_t mask = lanes.active; mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
     if (lanes.address[lane] % form.alignment != 0)
@@ -46,6 +53,9 @@ bool aligned(Wave &wave, const Record *record, const LaneAddresses &lanes, Acces
 }
 
 bool toLdsInBounds(Wave &wave, const Record *record, const LdsTarget &target) {
+  // Offsets rise from lane to lane.
+  if (uint64_t(target.base) + uint64_t(target.step) * maximumWaveSize <= wave.workgroup->ldsBytes)
+    return true;
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
     uint64_t offset = target.offset(static_cast<unsigned>(lane));

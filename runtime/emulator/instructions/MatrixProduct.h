@@ -47,7 +47,12 @@ private:
 
 public:
 #else
-  WAVETILE_INLINE RoundsToNearest() {}
+  RoundsToNearest() = default;
+
+private:
+  HostFloatControl control;
+
+public:
 #endif
   RoundsToNearest(const RoundsToNearest &) = delete;
   RoundsToNearest &operator=(const RoundsToNearest &) = delete;
@@ -61,7 +66,7 @@ template <typename V> WAVETILE_INLINE V multiplyAdd(V a, V b, V c) {
   if constexpr (std::is_integral_v<std::remove_reference_t<decltype(a[0])>>)
     return a * b + c;
   else
-    return __builtin_elementwise_fma(a, b, c);
+    return host::fusedMultiplyAddVector(a, b, c);
 }
 
 /// NaN results are AMD's default NaN.

@@ -101,7 +101,7 @@ constexpr Instruction table[] = {
         "v_pk_mul_f32", [](float a, float b) { return a * b; },
         [](float a, float b) { return multiply(a, b); }),
     packedArithmetic<PackedF32(PackedF32, PackedF32, PackedF32)>(
-        "v_pk_fma_f32", [](float a, float b, float c) { return __builtin_fmaf(a, b, c); },
+        "v_pk_fma_f32", [](float a, float b, float c) { return host::fusedMultiplyAdd(a, b, c); },
         [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); }),
     // op_sel alone chooses, a word of each source: what makes a low result elsewhere.
     vector<PackedF32(PackedF32, PackedF32)>(

@@ -142,7 +142,7 @@ __attribute__((noinline)) void addWide(const float *a, const float *b, const Sca
       for (unsigned n = 0; n < M; ++n) {
         float &sum = c[m * M + n];
         sum = static_cast<float>(
-            __builtin_fma(left[k * M + m], right[k * M + n], static_cast<double>(sum)));
+            host::fusedMultiplyAdd(left[k * M + m], right[k * M + n], static_cast<double>(sum)));
       }
 }
 

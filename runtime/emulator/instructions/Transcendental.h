@@ -22,7 +22,7 @@ inline namespace WAVETILE_HOST_ISA {
 /// 2^x for |x| < 1000, relative error below 2^-48: the Taylor series of exp(x ln 2) about 0 on
 /// [-1/2, 1/2], whose 12th term is below 2^-50.
 WAVETILE_INLINE double exponential2(double x) {
-  double whole = __builtin_rint(x);
+  double whole = host::roundAsSet(x);
   double t = (x - whole) * 0.69314718055994530942;
   double sum = 1.0 / 479001600;
   sum = sum * t + 1.0 / 39916800;
@@ -118,7 +118,7 @@ WAVETILE_INLINE float sineOfTurns(float x, double quarter) {
   bool usable = absolute(in) <= 256.0f;
   double safe = usable ? static_cast<double>(in) : 0.0;
   double turns = safe + quarter;
-  double fraction = turns - __builtin_floor(turns);
+  double fraction = turns - host::floor(turns);
   double value = sineOfTurns(fraction);
   float result = static_cast<float>(value);
   // sin(0) keeps the sign of its operand.

@@ -30,7 +30,7 @@ int32_t WAVETILE_INLINE clamped(int32_t x, int32_t low, int32_t high) {
 int32_t WAVETILE_INLINE normalised(float x, float largest, bool isSigned) {
   float low = isSigned ? -1.0f : 0.0f;
   float in = isNaN(x) ? 0.0f : x < low ? low : x > 1.0f ? 1.0f : x;
-  return static_cast<int32_t>(__builtin_roundevenf(in * largest));
+  return static_cast<int32_t>(host::roundToEven(in * largest));
 }
 
 /// Conversions between f32 and a pair of 8-bit formats; the names are the same for both formats.
@@ -55,9 +55,9 @@ constexpr Instruction table[] = {
     vector<I32(F32)>("v_cvt_i32_f32", [](float a) { return saturatedInteger<int32_t>(a); }),
     vector<U32(F32)>("v_cvt_u32_f32", [](float a) { return saturatedInteger<uint32_t>(a); }),
     vector<I32(F32)>("v_cvt_rpi_i32_f32 v_cvt_nearest_i32_f32",
-                     [](float a) { return saturatedInteger<int32_t>(__builtin_floor(a + 0.5)); }),
+                     [](float a) { return saturatedInteger<int32_t>(host::floor(a + 0.5)); }),
     vector<I32(F32)>("v_cvt_flr_i32_f32 v_cvt_floor_i32_f32",
-                     [](float a) { return saturatedInteger<int32_t>(__builtin_floorf(a)); }),
+                     [](float a) { return saturatedInteger<int32_t>(host::floor(a)); }),
     vector<F32(U32)>("v_cvt_f32_ubyte0",
                      [](uint32_t a) { return static_cast<float>(int32_t(a & 0xff)); }),
     vector<F32(U32)>("v_cvt_f32_ubyte1",
@@ -154,7 +154,7 @@ constexpr Instruction table[] = {
     vector<U32(F32, U32, U32)>("v_cvt_pk_u8_f32",
                                [](float a, uint32_t b, uint32_t c) {
                                  uint32_t byte = uint32_t(clamped(
-                                     saturatedInteger<int32_t>(__builtin_rintf(a)), 0, 255));
+                                     saturatedInteger<int32_t>(host::roundAsSet(a)), 0, 255));
                                  uint32_t shift = 8 * (b & 3);
                                  return (c & ~(0xffu << shift)) | byte << shift;
                                }),
@@ -162,7 +162,7 @@ constexpr Instruction table[] = {
     vector<U32(F32, U32, U32)>("v_cvt_pkaccum_u8_f32",
                                [](float a, uint32_t b, uint32_t old) {
                                  uint32_t byte = uint32_t(clamped(
-                                     saturatedInteger<int32_t>(__builtin_rintf(a)), 0, 255));
+                                     saturatedInteger<int32_t>(host::roundAsSet(a)), 0, 255));
                                  uint32_t shift = 8 * (b & 3);
                                  return (old & ~(0xffu << shift)) | byte << shift;
                                })

@@ -82,8 +82,7 @@ struct Narrow {
     if (exponent <= bias + 1 && !isInfinity(x)) {
       // In units of the last place: below 2^(mantissaBits + 1).
       double units = magnitude * powerOfTwo(static_cast<int>(mantissaBits) - exponent);
-      double whole =
-          seed ? __builtin_floor(units + *seed * powerOfTwo(-32)) : __builtin_roundeven(units);
+      double whole = seed ? host::floor(units + *seed * powerOfTwo(-32)) : host::roundToEven(units);
       code = (static_cast<uint32_t>(exponent - smallest) << mantissaBits) +
              static_cast<uint32_t>(static_cast<int32_t>(whole));
     } else if (!isInfinity(x)) {

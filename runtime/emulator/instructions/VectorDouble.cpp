@@ -15,7 +15,7 @@ inline namespace WAVETILE_HOST_ISA {
 namespace {
 
 double WAVETILE_INLINE fraction(double x) {
-  double result = x - __builtin_floor(x);
+  double result = x - host::floor(x);
   result = result >= 1.0 ? doubleOf(0x3fefffffffffffff) : result;
   return resultOr(result, x);
 }
@@ -42,10 +42,10 @@ constexpr Instruction table[] = {
         "v_min_f64", [](Lane lane, double a, double b) { return minimumNumber(a, b, lane.mode); }),
     vector<F64(F64, F64)>(
         "v_max_f64", [](Lane lane, double a, double b) { return maximumNumber(a, b, lane.mode); }),
-    vector<F64(F64)>("v_floor_f64", [](double a) { return resultOr(__builtin_floor(a), a); }),
-    vector<F64(F64)>("v_ceil_f64", [](double a) { return resultOr(__builtin_ceil(a), a); }),
-    vector<F64(F64)>("v_trunc_f64", [](double a) { return resultOr(__builtin_trunc(a), a); }),
-    vector<F64(F64)>("v_rndne_f64", [](double a) { return resultOr(__builtin_roundeven(a), a); }),
+    vector<F64(F64)>("v_floor_f64", [](double a) { return resultOr(host::floor(a), a); }),
+    vector<F64(F64)>("v_ceil_f64", [](double a) { return resultOr(host::ceil(a), a); }),
+    vector<F64(F64)>("v_trunc_f64", [](double a) { return resultOr(host::truncate(a), a); }),
+    vector<F64(F64)>("v_rndne_f64", [](double a) { return resultOr(host::roundToEven(a), a); }),
     vector<F64(F64)>("v_fract_f64", [](double a) { return fraction(a); }),
     vector<F64(F64, I32)>("v_ldexp_f64", [](double a, int32_t b) { return scaleByPower(a, b); }),
     vector<F64(F64)>("v_frexp_mant_f64", [](double a) { return mantissa(a); }),

@@ -16,7 +16,7 @@ inline namespace WAVETILE_HOST_ISA {
 namespace {
 
 float WAVETILE_INLINE fraction(float x) {
-  float result = x - __builtin_floorf(x);
+  float result = x - host::floor(x);
   result = result >= 1.0f ? floatOf(0x3f7fffff) : result;
   return resultOr(result, x);
 }
@@ -60,7 +60,9 @@ constexpr auto plainDifference = [](float a, float b) { return a - b; };
 constexpr auto difference = [](float a, float b) { return subtract(a, b); };
 constexpr auto plainProduct = [](float a, float b) { return a * b; };
 constexpr auto product = [](float a, float b) { return multiply(a, b); };
-constexpr auto plainFused = [](float a, float b, float c) { return __builtin_fmaf(a, b, c); };
+constexpr auto plainFused = [](float a, float b, float c) {
+  return host::fusedMultiplyAdd(a, b, c);
+};
 constexpr auto fused = [](float a, float b, float c) { return fusedMultiplyAdd(a, b, c); };
 constexpr auto plainMinimum = [](float a, float b) { return pick<false>(a, b); };
 constexpr auto minimum = [](Lane lane, float a, float b) { return minimumNumber(a, b, lane.mode); };
@@ -125,10 +127,10 @@ constexpr Instruction table[] = {
         "v_maximum3_f32", [](float a, float b, float c) { return pick<true>(pick<true>(a, b), c); },
         [](float a, float b, float c) { return extremum<true>(extremum<true>(a, b), c); }),
 
-    vector<F32(F32)>("v_floor_f32", [](float a) { return resultOr(__builtin_floorf(a), a); }),
-    vector<F32(F32)>("v_ceil_f32", [](float a) { return resultOr(__builtin_ceilf(a), a); }),
-    vector<F32(F32)>("v_trunc_f32", [](float a) { return resultOr(__builtin_truncf(a), a); }),
-    vector<F32(F32)>("v_rndne_f32", [](float a) { return resultOr(__builtin_roundevenf(a), a); }),
+    vector<F32(F32)>("v_floor_f32", [](float a) { return resultOr(host::floor(a), a); }),
+    vector<F32(F32)>("v_ceil_f32", [](float a) { return resultOr(host::ceil(a), a); }),
+    vector<F32(F32)>("v_trunc_f32", [](float a) { return resultOr(host::truncate(a), a); }),
+    vector<F32(F32)>("v_rndne_f32", [](float a) { return resultOr(host::roundToEven(a), a); }),
     vector<F32(F32)>("v_fract_f32", [](float a) { return fraction(a); }),
     vector<F32(F32, I32)>("v_ldexp_f32", [](float a, int32_t b) { return scaleByPower(a, b); }),
     vector<F32(F32)>("v_frexp_mant_f32", [](float a) { return mantissa(a); }),

@@ -23,7 +23,7 @@ constexpr auto fused = [](Lane lane, float a, float b, float c) {
 };
 
 float WAVETILE_INLINE fraction(float x) {
-  float result = x - __builtin_floorf(x);
+  float result = x - host::floor(x);
   // The largest f16 below 1.
   result = result >= 0.99975586f ? 0.99951171875f : result;
   return resultOr(result, x);
@@ -112,10 +112,10 @@ constexpr Instruction table[] = {
                                [](Lane lane, float a, float b, float c) {
                                  return maximumNumber(minimumNumber(a, b, lane.mode), c, lane.mode);
                                }),
-    vector<F16(F16)>("v_floor_f16", [](float a) { return resultOr(__builtin_floorf(a), a); }),
-    vector<F16(F16)>("v_ceil_f16", [](float a) { return resultOr(__builtin_ceilf(a), a); }),
-    vector<F16(F16)>("v_trunc_f16", [](float a) { return resultOr(__builtin_truncf(a), a); }),
-    vector<F16(F16)>("v_rndne_f16", [](float a) { return resultOr(__builtin_roundevenf(a), a); }),
+    vector<F16(F16)>("v_floor_f16", [](float a) { return resultOr(host::floor(a), a); }),
+    vector<F16(F16)>("v_ceil_f16", [](float a) { return resultOr(host::ceil(a), a); }),
+    vector<F16(F16)>("v_trunc_f16", [](float a) { return resultOr(host::truncate(a), a); }),
+    vector<F16(F16)>("v_rndne_f16", [](float a) { return resultOr(host::roundToEven(a), a); }),
     vector<F16(F16)>("v_fract_f16", [](float a) { return fraction(a); }),
     vector<F16(F16, I16)>("v_ldexp_f16",
                           [](float a, int16_t b) {
