@@ -227,6 +227,9 @@ constexpr LeftOutRow leftOutRows[] = {
     {"s_atc_probe", "probes of address translation"},
     {"s_dcache_discard", "scalar stores"},
     {"s_endpgm_ordered_ps_done", "exports"},
+    {"s_barrier_init", "named barriers, which RDNA4's document does not have"},
+    {"s_barrier_join", "named barriers, which RDNA4's document does not have"},
+    {"s_barrier_leave", "named barriers, which RDNA4's document does not have"},
     {"v_screen_partition", "screen coordinates"},
     {"v_mfma_ld_scale_b32", "the first half of a scaled product, which is one instruction"},
 };
@@ -306,6 +309,28 @@ std::vector<std::string> mnemonicsOf(const Disassembler &llvmSide, const llvm::M
 
 } // namespace
 
+InstructionNames::InstructionNames(std::unique_ptr<Disassembler> disassembler)
+    : disassembler(std::move(disassembler)) {}
+InstructionNames::~InstructionNames() = default;
+
+llvm::Expected<std::unique_ptr<InstructionNames>>
+InstructionNames::create(llvm::StringRef processor) {
+  auto created = Disassembler::create(processor);
+  if (!created)
+    return created.takeError();
+  return std::unique_ptr<InstructionNames>(new InstructionNames(std::move(*created)));
+}
+
+InstructionNames::Decoded InstructionNames::decode(llvm::ArrayRef<uint32_t> words) const {
+  llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words.data()), words.size() * 4);
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  if (!disassembler->decode(bytes, 0, inst, size))
+    return {};
+  return {static_cast<unsigned>(size), encodingOf(*disassembler, inst, words[0]),
+          mnemonicsOf(*disassembler, inst)};
+}
+
 llvm::Expected<std::vector<CoveredInstruction>> instructionCoverage(llvm::StringRef processor) {
   auto llvmSide = Disassembler::create(processor);
   if (!llvmSide)
@@ -355,10 +380,15 @@ llvm::Expected<std::vector<CoveredInstruction>> instructionCoverage(llvm::String
       const Instruction *row = OperandDecoder(*target, constants).find(name);
       instruction.ulp = row ? row->ulp : 0;
       instruction.support = instruction.ulp ? Support::Approximate : Support::Exact;
+      for (const Example &example : *opcodes[i].examples)
+        instruction.examples.emplace_back(example.words.begin(),
+                                          example.words.begin() + example.bytes / 4);
     }
     auto [entry, isNew] =
         entries.try_emplace({instruction.encoding, instruction.mnemonic}, instruction);
     bool isBetter = instruction.support < entry->second.support;
+    if (!isNew && instruction.support == entry->second.support)
+      llvm::append_range(entry->second.examples, instruction.examples);
     if (!isNew && isBetter == (instruction.encoding == matrixEncoding))
       entry->second = instruction;
   }

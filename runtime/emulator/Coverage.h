@@ -15,14 +15,18 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_COVERAGE_H
 #define WAVETILE_RUNTIME_EMULATOR_COVERAGE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace wavetile::device {
+
+struct Disassembler;
 
 enum class Support : uint8_t {
   Exact,       ///< The hardware's bits.
@@ -37,6 +41,28 @@ struct CoveredInstruction {
   Support support = Support::Missing;
   unsigned ulp = 0;
   std::string why; ///< What is left out, or what the decoder says.
+  /// A few encodings that the device takes, if it takes any.
+  std::vector<std::vector<uint32_t>> examples;
+};
+
+/// Names instructions as the list does.
+class InstructionNames {
+public:
+  /// Fails if LLVM does not know the processor.
+  static llvm::Expected<std::unique_ptr<InstructionNames>> create(llvm::StringRef processor);
+  ~InstructionNames();
+
+  /// An instruction, or both halves of a dual one.
+  struct Decoded {
+    unsigned bytes = 0; ///< 0: no instruction.
+    std::string encoding;
+    std::vector<std::string> mnemonics;
+  };
+  Decoded decode(llvm::ArrayRef<uint32_t> words) const;
+
+private:
+  explicit InstructionNames(std::unique_ptr<Disassembler> disassembler);
+  std::unique_ptr<Disassembler> disassembler;
 };
 
 /// All instructions of a processor such as "gfx950", sorted by encoding and mnemonic. For one that

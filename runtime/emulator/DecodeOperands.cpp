@@ -13,6 +13,7 @@
 
 #include "runtime/emulator/Apertures.h"
 #include "runtime/emulator/Decoder.h"
+#include "runtime/emulator/HardwareRegisters.h"
 
 namespace wavetile::device {
 
@@ -131,18 +132,22 @@ const char *OperandDecoder::decodeScalar(const Instruction &row, const EncodedIn
   if (bits(word, 31, 23) == 0x17d) { // SOP1
     if (signature.sources[0] != Type::None)
       known = add(bits(word, 7, 0));
+    else
+      record.immediate = bits(word, 7, 0);  // The number of a message.
   } else if (bits(word, 31, 23) == 0x17e) { // SOPC
-    known = add(bits(word, 7, 0)) && add(bits(word, 15, 8));
-  } else if (bits(word, 31, 28) == 0xb) { // SOPK
+    known = add(bits(word, 7, 0));
+    if (signature.sources[1] != Type::None)
+      known &= add(bits(word, 15, 8));
+    else
+      record.immediate = bits(word, 15, 8); // s_set_gpr_idx_on
+  } else if (bits(word, 31, 28) == 0xb) {   // SOPK
     uint32_t immediate = static_cast<uint32_t>(signExtend(bits(word, 15, 0), 16));
     record.immediate = immediate;
     if (row.flags & rowflag::hardwareRegister) {
-      uint32_t id = immediate & 63;
-      bool reads = signature.result != Type::None;
-      // Other families number some of them otherwise.
-      bool known = reads ? hardwareregister::isReadable(id) : hardwareregister::isWritable(id);
-      if (!known || (isRdna() && id != hardwareregister::Mode))
+      HardwareRegister which = hardwareRegister(target, immediate & 63);
+      if (!(signature.result != Type::None ? isReadable(which) : isWritable(which)))
         return "a hardware register that is not modelled";
+      record.variant = static_cast<uint8_t>(which);
       record.sources[1] = row.flags & rowflag::literalSecond ? constants.word(literal)
                                                              : scalarDestination(destination);
       record.destination = scalarDestination(destination);

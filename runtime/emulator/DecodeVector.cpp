@@ -186,6 +186,14 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
     record.variant = static_cast<uint8_t>((modifiers & low ? 1 : 0) | (modifiers & high ? 2 : 0));
     modifiers &= ~(low | high);
   }
+  if (row->flags & rowflag::signednessByNeg) {
+    record.variant = static_cast<uint8_t>(fields.negBits & 3);
+    modifiers &= ~(modifier::negate(0) | modifier::negate(1));
+    if (signature.sources[2] == Type::F32)
+      modifiers |= modifiers & modifier::negateHigh(2) ? modifier::absolute(2) : 0;
+    else
+      modifiers &= ~modifier::negate(2);
+  }
   // Packed operations have a choice of halves in VOP3P only.
   if (fields.format != VectorFormat::Vop3p)
     for (unsigned i = 0; i < 3; ++i)
@@ -245,6 +253,13 @@ const char *OperandDecoder::finishVector(const Instruction &rowGiven, VectorFiel
         !(row->flags & rowflag::ownModifiers))
       return "op_sel of a whole operand";
   }
+
+  // These exchange registers of lanes: nothing else can be their source.
+  llvm::StringRef names = row->names;
+  bool ofRegisters = names.starts_with("v_swap") || names.starts_with("v_permlane");
+  if (ofRegisters && (record.sources[0].kind() != OperandKind::Vector ||
+                      (names.contains("_var_") && record.sources[1].kind() != OperandKind::Vector)))
+    return "an operand that it cannot have";
 
   // Results.
   if (signature.result == Type::ScalarB32 || signature.result == Type::ScalarB64) {

@@ -7,6 +7,7 @@
 
 #include "runtime/emulator/Decoder.h"
 
+#include "runtime/emulator/RegisterIndexing.h"
 #include "runtime/emulator/RowNames.h"
 #include "runtime/emulator/Wave.h"
 #include "runtime/emulator/checks/CheckRecord.h"
@@ -55,6 +56,62 @@ static const Record *executeEndOfCode(Wave &wave, const Record *record) {
               "execution ran past the end of the code");
 }
 
+// --- VGPR indexing mode ---
+
+namespace {
+
+/// Follows where the mode is on, and makes the records there.
+class IndexingMode {
+public:
+  explicit IndexingMode(const OperandDecoder &operands)
+      : on(operands.find("s_set_gpr_idx_on")), off(operands.find("s_set_gpr_idx_off")),
+        indexed(operands.find("(indexed)")) {}
+
+  /// Looks at the records of one instruction, from \p first on. Otherwise the reason why it cannot
+  /// stand here.
+  const char *take(const Instruction &row, uint64_t offset, std::vector<Record> &records,
+                   size_t first);
+  /// Whether a jump to this place would be into the mode.
+  bool contains(uint64_t offset) const {
+    return llvm::any_of(regions, [&](auto &r) { return offset > r.first && offset <= r.second; });
+  }
+
+private:
+  const Instruction *on, *off, *indexed;
+  bool isOn = false;
+  std::vector<std::pair<uint64_t, uint64_t>> regions;
+};
+
+const char *IndexingMode::take(const Instruction &row, uint64_t offset,
+                               std::vector<Record> &records, size_t first) {
+  if (&row == on) {
+    isOn = true;
+    regions.push_back({offset, offset});
+    return nullptr;
+  }
+  if (!isOn)
+    return nullptr;
+  regions.back().second = offset;
+  if (&row == off) {
+    isOn = false;
+    return nullptr;
+  }
+  if (const char *reason = refusalUnderRegisterIndexing(row, records[first])) {
+    isOn = !leavesCode(row);
+    return reason;
+  }
+  if (row.shape != Shape::Alu || row.prepared == nullptr)
+    return nullptr;
+  Record before;
+  before.execute = indexed->direct;
+  before.row = instructionRowNumber(*indexed);
+  before.instructionClass = static_cast<uint8_t>(indexed->instructionClass);
+  records.insert(records.begin() + static_cast<std::ptrdiff_t>(first), before);
+  return nullptr;
+}
+
+} // namespace
+
 DecodedProgram::DecodedProgram(const TargetDescription &target, uint32_t waveSize,
                                llvm::ArrayRef<uint8_t> text, uint64_t address)
     : targetRow(target), lanes(waveSize), text(text.begin(), text.end()), address(address),
@@ -71,6 +128,7 @@ llvm::Error DecodedProgram::decodeAll() {
   disassembler = std::move(*created);
 
   OperandDecoder operands(targetRow, constants);
+  IndexingMode indexing(operands);
   llvm::DenseMap<unsigned, const Instruction *> rowOfOpcode;
   llvm::DenseMap<unsigned, RegisterCounts> registersOfOpcode;
   std::vector<OperandDecoder::BranchTarget> branches;
@@ -119,7 +177,11 @@ llvm::Error DecodedProgram::decodeAll() {
     code.bytes = static_cast<unsigned>(size);
     code.address = address + offset;
     size_t first = records.size();
-    if (const char *reason = operands.decode(*position->second, code, records, branches)) {
+    const char *reason = operands.decode(*position->second, code, records, branches);
+    if (!reason)
+      reason = indexing.take(*position->second, offset, records, first);
+    if (reason) {
+      llvm::erase_if(branches, [&](const auto &branch) { return branch.record >= first; });
       records.resize(first);
       refuse(offset, (disassembler->mnemonic(inst) + " (" + reason + ")").str());
     } else {
@@ -143,11 +205,17 @@ llvm::Error DecodedProgram::decodeAll() {
   for (const OperandDecoder::BranchTarget &branch : branches) {
     const Record *to = recordAt(branch.address);
     Record &record = records[branch.record];
+    if (indexing.contains(branch.address - address)) {
+      record.execute = executeRefused;
+      refused.push_back({addressOf(&record), "a jump into VGPR indexing mode"});
+      continue;
+    }
     if (to)
       record.immediate = static_cast<uint32_t>(to - &record);
     else
       record.immediate = static_cast<uint32_t>(&records.back() - &record);
   }
+  llvm::sort(refused, [](const Refusal &a, const Refusal &b) { return a.address < b.address; });
   return llvm::Error::success();
 }
 

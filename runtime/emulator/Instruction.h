@@ -112,6 +112,9 @@ inline constexpr uint16_t barrierNumber = 2048; ///< Names a barrier; named ones
 /// 8-bit floats: op_sel[0:1] choose a byte of the source, or op_sel[2:3] one of the result, which
 /// becomes `Record::variant`.
 inline constexpr uint16_t byteSelect = 4096;
+/// neg_lo of the first two sources says that their integers are signed, which becomes
+/// `Record::variant`. Of a float that is the third, neg_hi means abs.
+inline constexpr uint16_t signednessByNeg = 8192;
 } // namespace rowflag
 
 /// What a matrix instruction multiplies: in each of `blocks`, `side` rows of A by as many columns
@@ -123,24 +126,6 @@ struct MatrixShape {
   bool sparse = false;         ///< D += A B; A holds two of four k, which SRC2 places.
   bool lanePattern = false;    ///< blgp rearranges lanes of B.
 };
-
-/// Hardware registers that s_getreg reads, by their number; MODE and TRAPSTS may be written.
-namespace hardwareregister {
-enum : uint32_t {
-  Mode = 1,
-  Status = 2,
-  TrapStatus = 3,
-  HardwareId = 4,
-  LdsAllocation = 6,
-  MemoryBases = 15,
-  XccId = 20
-};
-constexpr bool isReadable(uint32_t id) {
-  return (id >= Mode && id <= HardwareId) || id == LdsAllocation || id == MemoryBases ||
-         id == XccId;
-}
-constexpr bool isWritable(uint32_t id) { return id == Mode || id == TrapStatus; }
-} // namespace hardwareregister
 
 /// `Instruction::variant` of Shape::Matrix.
 namespace matrixvariant {

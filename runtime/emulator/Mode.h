@@ -41,6 +41,8 @@ struct Mode {
 
   static constexpr uint32_t usualBits = 0x3f0;
   static constexpr uint32_t float16OverflowBit = 1u << 23;
+  /// MODE.GPR_IDX_EN of gfx9, which s_set_gpr_idx_on and _off set.
+  static constexpr uint32_t registerIndexingBit = 1u << 27;
 
   /// Takes the register's bits. Null, or why the device cannot do as they say.
   const char *set(uint32_t newBits) {
@@ -49,6 +51,8 @@ struct Mode {
       return "floating-point exceptions that trap";
     if (newBits & vskip)
       return "VSKIP";
+    if ((newBits ^ bits) & registerIndexingBit)
+      return "VGPR indexing that s_setreg switches";
     bits = newBits;
     rounding32 = static_cast<Rounding>(bits & 3);
     rounding16_64 = static_cast<Rounding>(bits >> 2 & 3);

@@ -138,6 +138,7 @@ Turn TurnRunner::run(ResidentWorkgroup &group) {
   group.shared.bytesLoaded = &counts.bytesLoaded;
   group.shared.bytesStored = &counts.bytesStored;
   group.shared.profile = instructionProfile.get();
+  group.shared.executed = counts.instructions.data();
   std::fill(left.begin(), left.end(), turnQuantum);
   std::fill(probed.begin(), probed.end(), false);
   uint32_t barriers = group.shared.barrier.opened, members = group.shared.barrier.members;

@@ -72,6 +72,9 @@ struct Workgroup {
   uint32_t id[3] = {};
   uint64_t *bytesLoaded = nullptr;
   uint64_t *bytesStored = nullptr;
+  /// Instructions of waves that this thread of the launch has executed, by class; null: a wave
+  /// without a launch.
+  const uint64_t *executed = nullptr;
   MatrixRounding matrixRounding = MatrixRounding::FusedMultiplyAdd;
   InstructionProfile *profile = nullptr; ///< Of the thread that runs it; null: none is made.
   Trace *trace = nullptr;                ///< Null: its execution is not written down.
@@ -161,7 +164,7 @@ struct alignas(64) Wave {
   }
   WAVETILE_INLINE uint64_t read64(Operand operand) const {
     if (operand.kind() == OperandKind::Scalar)
-      return scalar64(operand.index());
+      return operand.index() < scalar::Scc ? scalar64(operand.index()) : read32(operand);
     const uint32_t *low = row(operand);
     return low[0] | static_cast<uint64_t>(low[waveSize]) << 32;
   }
@@ -206,6 +209,9 @@ struct alignas(64) Wave {
 
 /// Lets the host answer what the waves of a workgroup wait for. Why it cannot, or null.
 const char *interruptHost(const Workgroup &workgroup);
+
+/// The clock of 100 MHz that all waves share, and notes that the wave has read a clock.
+uint64_t readRealTime(Wave &wave);
 
 /// Stops the wave with a fault; what a handler returns when something is wrong.
 const Record *fail(Wave &wave, const Record *record, FaultKind kind, int32_t lane, uint64_t address,

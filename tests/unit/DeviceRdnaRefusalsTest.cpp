@@ -27,7 +27,6 @@ TEST(DeviceRdnaRefusals, NameTheMnemonicWhenTheCodeIsLoaded) {
       {"gfx1100", "exp mrt0 v0, v0, v0, v0", "exp"},
       {"gfx1100", "ds_add_u32 v0, v1 gds", "ds_add_u32"},
       {"gfx1201", "ds_param_load v1, attr0.x wait_va_vdst:0", "ds_param_load"},
-      {"gfx1201", "s_alloc_vgpr s0", "s_alloc_vgpr"},
       {"gfx1201", "image_load v[0:3], [v4, v5], s[0:7] dmask:0xf dim:SQ_RSRC_IMG_2D", "image_load"},
       {"gfx1201", "export mrt0 v0, v0, v0, v0", "export"},
   };

@@ -25,6 +25,10 @@ bool checkVectorSlow(WaveChecks &, const Record *, const CheckRecord *);
 bool checkReplaySlow(WaveChecks &, const Record *, const CheckRecord *);
 /// v_movrel and v_swaprel: M0 chooses the register.
 bool checkRelativeMove(WaveChecks &, const Record *, const CheckRecord *);
+/// s_set_gpr_idx: M0 gets an index, which may be undefined, or defined bits that name operands.
+bool checkRegisterIndex(WaveChecks &, const Record *, const CheckRecord *);
+/// An instruction in VGPR indexing mode, whose record is the next one.
+bool checkIndexed(WaveChecks &, const Record *, const CheckRecord *);
 bool checkMatrix(WaveChecks &, const Record *, const CheckRecord *);
 
 // --- Scalar instructions ---
@@ -39,6 +43,8 @@ bool checkBranchOnVcc(WaveChecks &, const Record *, const CheckRecord *);
 /// Jumps to an address in registers.
 bool checkJumpSlow(WaveChecks &, const Record *, const CheckRecord *);
 bool checkSetRegisterSlow(WaveChecks &, const Record *, const CheckRecord *);
+/// What is read becomes a part of EXEC.
+bool checkExecSlow(WaveChecks &, const Record *, const CheckRecord *);
 
 // --- Memory and waits ---
 
@@ -46,6 +52,8 @@ bool checkSetRegisterSlow(WaveChecks &, const Record *, const CheckRecord *);
 bool checkMemory(WaveChecks &, const Record *, const CheckRecord *);
 /// Permutations by LDS hardware: a move between lanes that comes when LDS's counter says so.
 bool checkLdsPermutation(WaveChecks &, const Record *, const CheckRecord *);
+/// A clock or the answer to a message: like a load, from no memory.
+bool checkClock(WaveChecks &, const Record *, const CheckRecord *);
 bool checkWait(WaveChecks &, const Record *, const CheckRecord *);
 /// Cache control that makes older loads' lines go: for races in global memory.
 bool checkInvalidation(WaveChecks &, const Record *, const CheckRecord *);

@@ -7,6 +7,7 @@
 
 #include "runtime/emulator/checks/CheckRecord.h"
 
+#include "runtime/emulator/RegisterIndexing.h"
 #include "runtime/emulator/checks/CheckFunctions.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -44,6 +45,7 @@ private:
   void deriveReplay();
   void deriveScalar();
   void deriveMatrix();
+  void deriveClock();
   void deriveScalarMemory();
   void deriveVectorMemory();
   void deriveLds();
@@ -229,6 +231,10 @@ void Derivation::deriveScalar() {
   details.slow = checkScalarSlow;
   if (name == "s_setpc_b64" || name == "s_swappc_b64")
     details.slow = checkJumpSlow;
+  if (name == "s_subvector_loop_end")
+    details.slow = checkExecSlow;
+  if (name.starts_with("s_sendmsg_rtn"))
+    return deriveClock();
   if (name == "s_setreg_b32") {
     readScalars(record.sources[1], 1);
     details.slow = checkSetRegisterSlow;
@@ -278,7 +284,18 @@ void Derivation::deriveLoadedRegisters() {
       write(details.firstLoaded + i);
 }
 
+/// A value that comes from no memory, when a counter says so.
+void Derivation::deriveClock() {
+  details.counter = model.scalar;
+  details.kind = PendingKind::Unordered;
+  details.firstLoaded = static_cast<uint16_t>(scalarEntry(record.destination.index()));
+  details.loadedRegisters = details.mnemonic.ends_with("_b32") ? 1 : 2;
+  check.function = checkClock;
+}
+
 void Derivation::deriveScalarMemory() {
+  if (details.mnemonic == "s_memtime" || details.mnemonic == "s_memrealtime")
+    return deriveClock();
   fillReads(2);
   readScalars(record.sources[0], registers.sources[0]);
   readScalars(record.sources[1], 1);
@@ -379,13 +396,26 @@ void Derivation::deriveBranch() {
 }
 
 void Derivation::run() {
+  if (details.mnemonic == "(indexed)" || details.mnemonic.starts_with("s_set_gpr_idx")) {
+    bool choosesIndex =
+        details.mnemonic == "s_set_gpr_idx_on" || details.mnemonic == "s_set_gpr_idx_idx";
+    bool choosesOperands =
+        details.mnemonic == "s_set_gpr_idx_on" || details.mnemonic == "s_set_gpr_idx_mode";
+    check.function = details.mnemonic == "(indexed)"   ? checkIndexed
+                     : choosesIndex || choosesOperands ? checkRegisterIndex
+                                                       : checkNothing;
+    details.loadedBits =
+        (choosesIndex ? registerIndexBits : 0) | (choosesOperands ? registerIndexOperands : 0);
+    return;
+  }
   bool isVector = row.instructionClass == InstructionClass::VectorAlu ||
                   row.instructionClass == InstructionClass::Transcendental;
   switch (row.shape) {
   case Shape::Alu:
     if (!isVector)
       return deriveScalar();
-    return row.prepared ? deriveVector() : deriveReplay();
+    return row.prepared && !details.mnemonic.starts_with("v_movrel") ? deriveVector()
+                                                                     : deriveReplay();
   case Shape::Branch:
     return deriveBranch();
   case Shape::Control:
@@ -404,15 +434,20 @@ void Derivation::run() {
 
 } // namespace
 
+void deriveCheck(const DecodedProgram &program, const Record &record, const Instruction &row,
+                 const RegisterCounts &registers, CheckRecord &check, CheckDetails &details) {
+  check.function = checkNothing;
+  Derivation(program, record, row, registers, check, details).run();
+}
+
 CheckProgram::CheckProgram(const DecodedProgram &program) {
   llvm::ArrayRef<Record> all = program.allRecords();
   list.resize(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
     list[i].function = checkNothing;
     if (const Instruction *row = instructionRow(all[i].row))
-      Derivation(program, all[i], *row, program.allRegisterCounts()[i], list[i],
-                 details.emplace_back())
-          .run();
+      deriveCheck(program, all[i], *row, program.allRegisterCounts()[i], list[i],
+                  details.emplace_back());
   }
 }
 

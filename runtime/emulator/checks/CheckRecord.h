@@ -94,6 +94,10 @@ struct alignas(64) CheckRecord {
 };
 static_assert(sizeof(CheckRecord) == 64);
 
+/// Makes the check record of \p record, which was made from \p row.
+void deriveCheck(const DecodedProgram &program, const Record &record, const Instruction &row,
+                 const RegisterCounts &registers, CheckRecord &check, CheckDetails &details);
+
 /// The check records of a program, in the order of its records.
 class CheckProgram {
 public:

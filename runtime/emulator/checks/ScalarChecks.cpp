@@ -187,6 +187,9 @@ bool checkJumpSlow(WaveChecks &checks, const Record *record, const CheckRecord *
 bool checkSetRegisterSlow(WaveChecks &checks, const Record *record, const CheckRecord *check) {
   return reportFirstRead(checks, record, check, "are written to a hardware register");
 }
+bool checkExecSlow(WaveChecks &checks, const Record *record, const CheckRecord *check) {
+  return reportFirstRead(checks, record, check, "become EXEC");
+}
 
 // --- Memory and waits ---
 
@@ -225,6 +228,16 @@ bool checkLdsPermutation(WaveChecks &checks, const Record *record, const CheckRe
   if ((lanes[check->reads[0]] | lanes[check->reads[1]] | lanes[check->writes[0]]) != 0 &&
       !checkReplaySlow(checks, record, check))
     return false;
+  return checks.holdBack(record, check);
+}
+
+bool checkClock(WaveChecks &checks, const Record *record, const CheckRecord *check) {
+  const CheckDetails &details = *check->details;
+  for (unsigned i = 0; i < details.loadedRegisters; ++i) {
+    if (!checks.mayWrite(record, details.firstLoaded + i, ~uint64_t(0), ~0u))
+      return false;
+    checks.registers.setScalar(details.firstLoaded + i - firstScalarEntry, 0, 0);
+  }
   return checks.holdBack(record, check);
 }
 

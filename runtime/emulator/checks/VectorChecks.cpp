@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/emulator/RegisterIndexing.h"
 #include "runtime/emulator/checks/CheckFunctions.h"
 #include "runtime/emulator/checks/WaveChecks.h"
 
@@ -280,6 +281,42 @@ bool checkRelativeMove(WaveChecks &checks, const Record *record, const CheckReco
       registers.origin[rows[i]] = origin;
   }
   return true;
+}
+
+bool checkRegisterIndex(WaveChecks &checks, const Record *record, const CheckRecord *check) {
+  RegisterShadow &registers = checks.registers;
+  if (!checks.mayWrite(record, scalarEntry(scalar::M0), ~uint64_t(0), ~0u))
+    return false;
+  uint32_t written = check->details->loadedBits, bits = registers.scalarBits(scalar::M0) & ~written;
+  uint32_t origin = registers.origin[scalarEntry(scalar::M0)];
+  Operand source = record->sources[0];
+  if (source.kind() == OperandKind::Scalar && source.index() < scalar::VccZero)
+    if (uint32_t ofIndex = registers.scalarBits(source.index()) & written & registerIndexBits) {
+      bits |= ofIndex;
+      origin = registers.origin[scalarEntry(source.index())];
+    }
+  registers.setScalar(scalar::M0, bits, origin);
+  return true;
+}
+
+bool checkIndexed(WaveChecks &checks, const Record *record, const CheckRecord *) {
+  Wave &wave = checks.wave();
+  uint32_t read = registerIndexBits | registerIndexOperands;
+  if (uint32_t bits = checks.registers.scalarBits(scalar::M0) & read)
+    return checks.reportUndefined(record, scalarEntry(scalar::M0), bits, -1, "choose a register");
+  const DecodedProgram &program = *wave.workgroup->program;
+  Record moved = record[1];
+  if (!applyRegisterIndexing(wave.scalars[scalar::M0], moved))
+    return true;
+  CheckRecord check;
+  CheckDetails details;
+  size_t number = static_cast<size_t>(record + 1 - program.allRecords().data());
+  deriveCheck(program, moved, *instructionRow(moved.row), program.allRegisterCounts()[number],
+              check, details);
+  if (check.function(checks, &moved, &check))
+    return true;
+  wave.pc = wave.fault.record = record;
+  return false;
 }
 
 } // namespace wavetile::device::checks

@@ -12,6 +12,7 @@
 
 #include "runtime/emulator/instructions/Arithmetic.h"
 #include "runtime/emulator/instructions/Float.h"
+#include "runtime/emulator/instructions/Float8.h"
 #include "runtime/emulator/instructions/Lanes.h"
 #include "runtime/emulator/instructions/Tables.h"
 
@@ -73,6 +74,18 @@ template <bool isSigned> int64_t WAVETILE_INLINE nibbleDot(uint32_t a, uint32_t 
   }
   return sum;
 }
+/// Bit 0 of \p isSigned: the parts of \p a are signed; bit 1: those of \p b.
+template <unsigned width>
+int64_t WAVETILE_INLINE mixedDot(uint8_t isSigned, uint32_t a, uint32_t b) {
+  constexpr int32_t sign = 1 << (width - 1), all = (1 << width) - 1;
+  int32_t signA = isSigned & 1 ? sign : 0, signB = isSigned & 2 ? sign : 0;
+  int64_t sum = 0;
+  for (unsigned shift = 0; shift < 32; shift += width) {
+    int32_t x = static_cast<int32_t>(a >> shift) & all, y = static_cast<int32_t>(b >> shift) & all;
+    sum += ((x ^ signA) - signA) * ((y ^ signB) - signB);
+  }
+  return sum;
+}
 int32_t WAVETILE_INLINE saturated32(int64_t x) {
   return static_cast<int32_t>(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
 }
@@ -91,6 +104,18 @@ float WAVETILE_INLINE dotOfBFloat16(uint32_t a, uint32_t b, float c) {
   float low = fusedMultiplyAdd(fromBFloat16(a & 0xffff), fromBFloat16(b & 0xffff), c);
   return fusedMultiplyAdd(fromBFloat16(a >> 16), fromBFloat16(b >> 16), low);
 }
+
+/// Assumed order: the lowest product joins the addend first. Products are exact.
+template <typename A, typename B>
+float WAVETILE_INLINE dotOfFloat8(uint32_t a, uint32_t b, float c) {
+  for (unsigned shift = 0; shift < 32; shift += 8)
+    c = fusedMultiplyAdd(fromFloat8<A>(a >> shift & 0xff), fromFloat8<B>(b >> shift & 0xff), c);
+  return c;
+}
+#define FLOAT8_DOT(NAME, A, B)                                                                     \
+  vector<F32(U32, U32, F32)>(NAME, [](uint32_t a, uint32_t b, float c) {                           \
+    return dotOfFloat8<A, B>(a, b, c);                                                             \
+  }).with(rowflag::signednessByNeg)
 
 constexpr Instruction table[] = {
     // f32 pairs.
@@ -175,7 +200,8 @@ constexpr Instruction table[] = {
     vector<F32(PackedBF16, PackedBF16, F32)>(
         "v_dot2_f32_bf16", [](uint32_t a, uint32_t b, float c) { return dotOfBFloat16(a, b, c); }),
     vector<F32(PackedBF16, PackedBF16, F32)>(
-        "v_dot2c_f32_bf16", [](uint32_t a, uint32_t b, float c) { return dotOfBFloat16(a, b, c); })
+        "v_dot2c_f32_bf16 v_dot2acc_f32_bf16",
+        [](uint32_t a, uint32_t b, float c) { return dotOfBFloat16(a, b, c); })
         .with(rowflag::accumulates),
     vector<BitsBF16(PackedBF16, PackedBF16, BitsBF16)>("v_dot2_bf16_bf16",
                                                        [](uint32_t a, uint32_t b, uint16_t c) {
@@ -197,6 +223,32 @@ constexpr Instruction table[] = {
                                [](uint32_t a, uint32_t b, int32_t c) {
                                  return wrappingSum(byteDot<uint8_t, uint8_t>(a, b), c);
                                }),
+
+    // Either side may be signed.
+    vector<I32(U32, U32, I32)>("v_dot4_i32_iu8",
+                               [](Lane lane, uint32_t a, uint32_t b, int32_t c) {
+                                 return static_cast<int32_t>(mixedDot<8>(lane.variant, a, b) + c);
+                               })
+        .with(rowflag::signednessByNeg),
+    vector<I32(U32, U32, I32)>("v_dot4_i32_iu8@clamp",
+                               [](Lane lane, uint32_t a, uint32_t b, int32_t c) {
+                                 return saturated32(mixedDot<8>(lane.variant, a, b) + c);
+                               })
+        .with(rowflag::signednessByNeg),
+    vector<I32(U32, U32, I32)>("v_dot8_i32_iu4",
+                               [](Lane lane, uint32_t a, uint32_t b, int32_t c) {
+                                 return static_cast<int32_t>(mixedDot<4>(lane.variant, a, b) + c);
+                               })
+        .with(rowflag::signednessByNeg),
+    vector<I32(U32, U32, I32)>("v_dot8_i32_iu4@clamp",
+                               [](Lane lane, uint32_t a, uint32_t b, int32_t c) {
+                                 return saturated32(mixedDot<4>(lane.variant, a, b) + c);
+                               })
+        .with(rowflag::signednessByNeg),
+    FLOAT8_DOT("v_dot4_f32_fp8_fp8", Fp8Ocp, Fp8Ocp),
+    FLOAT8_DOT("v_dot4_f32_fp8_bf8", Fp8Ocp, Bf8Ocp),
+    FLOAT8_DOT("v_dot4_f32_bf8_fp8", Bf8Ocp, Fp8Ocp),
+    FLOAT8_DOT("v_dot4_f32_bf8_bf8", Bf8Ocp, Bf8Ocp),
 
     vector<I32(U32, U32, I32)>("v_dot2_i32_i16",
                                [](uint32_t a, uint32_t b, int32_t c) {

@@ -31,6 +31,27 @@ struct Offsets {
   }
 };
 
+constexpr Signature unary{Type::B32, {Type::B32}, false};
+
+/// With DPP: the register is chosen first, then its lanes.
+template <bool ofSource, bool ofDestination, bool apart>
+const Record *movePrepared(Wave &wave, const Record *record) {
+  Offsets offsets(wave, ofSource, ofDestination, apart);
+  Record chosen = *record;
+  uint32_t to = record->destination.index() + offsets.destination;
+  if (to >= firstAccumulationRow)
+    return record + 1;
+  chosen.destination = Operand(OperandKind::Vector, to);
+  if (Operand &from = chosen.sources[0]; from.kind() == OperandKind::Vector) {
+    uint32_t index = from.index() + offsets.source;
+    from = Operand(OperandKind::Vector, index < firstAccumulationRow ? index : 0);
+  }
+  PreparedOperands operands;
+  prepareOperands(wave, &chosen, unary, operands);
+  __builtin_memcpy(operands.result, operands.sources[0], wave.waveSize * sizeof(uint32_t));
+  finishResult(wave, &chosen, unary, operands);
+  return record + 1;
+}
 template <bool ofSource, bool ofDestination, bool apart>
 const Record *moveVector(Wave &wave, const Record *record) {
   Offsets offsets(wave, ofSource, ofDestination, apart);
@@ -91,14 +112,20 @@ const Record *moveScalar(Wave &wave, const Record *record) {
   return record + 1;
 }
 
-constexpr Signature unary{Type::B32, {Type::B32}, false};
+template <bool ofSource, bool ofDestination, bool apart>
+constexpr Instruction relativeMove(const char *name) {
+  Instruction row = crossLane(name, unary, moveVector<ofSource, ofDestination, apart>);
+  row.prepared = movePrepared<ofSource, ofDestination, apart>;
+  return row;
+}
+
 constexpr Signature unary64{Type::B64, {Type::B64}, false};
 
 constexpr Instruction table[] = {
-    crossLane("v_movreld_b32", unary, moveVector<false, true, false>),
-    crossLane("v_movrels_b32", unary, moveVector<true, false, false>),
-    crossLane("v_movrelsd_b32", unary, moveVector<true, true, false>),
-    crossLane("v_movrelsd_2_b32", unary, moveVector<true, true, true>),
+    relativeMove<false, true, false>("v_movreld_b32"),
+    relativeMove<true, false, false>("v_movrels_b32"),
+    relativeMove<true, true, false>("v_movrelsd_b32"),
+    relativeMove<true, true, true>("v_movrelsd_2_b32"),
     crossLane("v_swaprel_b32", unary, swapVectors),
     scalarops::special("s_movreld_b32", unary, moveScalar<1, false, true, false>),
     scalarops::special("s_movreld_b64", unary64, moveScalar<2, false, true, false>),

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/emulator/Apertures.h"
 #include "runtime/emulator/Barriers.h"
 #include "runtime/emulator/instructions/Scalars.h"
 #include "runtime/emulator/instructions/Tables.h"
@@ -53,6 +52,17 @@ const Record *sendMessage(Wave &wave, const Record *record) {
   if (const char *refusal = interruptHost(*wave.workgroup))
     return fail(wave, record, FaultKind::Refused, -1, 0, 0, false, refusal);
   return record + 1;
+}
+/// s_sethalt 1, s_sendmsghalt: only a debugger lets the wave go on, and there is none.
+const Record *halt(Wave &wave, const Record *record) {
+  return fail(wave, record, FaultKind::Trap, -1, record->immediate, 0, false,
+              "the wave halts, and no debugger is there to let it go on");
+}
+const Record *setHalt(Wave &wave, const Record *record) {
+  return record->immediate & 1 ? halt(wave, record) : record + 1;
+}
+const Record *setKill(Wave &wave, const Record *record) {
+  return record->immediate & 1 ? endProgram(wave, record) : record + 1;
 }
 const Record *padding(Wave &wave, const Record *record) {
   return fail(wave, record, FaultKind::BadProgramCounter, -1, 0, 0, false,
@@ -110,31 +120,6 @@ const Record *call(Wave &wave, const Record *record) {
   return target(record);
 }
 
-// --- Registers by M0 ---
-
-/// s_movrels and s_movreld: M0 is added to the source's or the destination's number. Beyond the
-/// last register of the kernel nothing is read or written.
-template <unsigned words, bool ofSource>
-const Record *moveRelative(Wave &wave, const Record *record) {
-  uint32_t offset = wave.scalars[scalar::M0];
-  uint32_t base = (ofSource ? record->sources[0] : record->destination).index();
-  uint32_t index = base + offset;
-  bool isInside = offset < scalar::Vcc && index + words <= scalar::Vcc;
-  uint64_t value;
-  if (ofSource)
-    value = !isInside ? 0 : words == 2 ? wave.scalar64(index) : wave.scalars[index];
-  else
-    value = words == 2 ? wave.read64(record->sources[0]) : wave.read32(record->sources[0]);
-  if (!ofSource && !isInside)
-    return record + 1;
-  uint32_t to = ofSource ? record->destination.index() : index;
-  if (words == 2)
-    wave.setScalar64(to, value);
-  else
-    wave.scalars[to] = static_cast<uint32_t>(value);
-  return record + 1;
-}
-
 // --- EXEC ---
 
 /// D = EXEC; EXEC = op(S0, EXEC); SCC = EXEC != 0. `T` is the width of a lane mask.
@@ -185,58 +170,6 @@ struct Nor {
 struct Xnor {
   template <typename T> static T apply(T s, T exec) { return ~(s ^ exec); }
 };
-
-// --- Hardware registers ---
-
-const Record *setMode(Wave &wave, const Record *record, uint32_t bits) {
-  if (const char *reason = wave.mode.set(bits))
-    return fail(wave, record, FaultKind::Refused, -1, 0, 0, false, reason);
-  return record + 1;
-}
-/// SIMM16 of s_getreg and s_setreg: register, first bit, number of bits. The decoder lets only
-/// those through that `hardwareRegisterValue` knows.
-struct HardwareField {
-  uint32_t id, offset, mask;
-  explicit HardwareField(uint32_t immediate)
-      : id(immediate & 63), offset(immediate >> 6 & 31),
-        mask(static_cast<uint32_t>((uint64_t(2) << (immediate >> 11 & 31)) - 1)) {}
-};
-uint32_t hardwareRegisterValue(const Wave &wave, uint32_t id) {
-  switch (id) {
-  case hardwareregister::Mode:
-    return wave.mode.bits;
-  case hardwareregister::Status: // SCC, EXECZ, VCCZ, VALID
-    return (wave.scalars[scalar::Scc] & 1) | (wave.exec() == 0 ? 1u << 9 : 0) |
-           (wave.laneMask(scalar::Vcc) == 0 ? 1u << 10 : 0) | 1u << 16;
-  case hardwareregister::HardwareId: // The wave's slot and its SIMD; the rest is all the first.
-    return (wave.indexInWorkgroup / 4 & 15) | (wave.indexInWorkgroup & 3) << 4;
-  case hardwareregister::LdsAllocation: // In granules of 128 dwords.
-    return ((wave.workgroup->ldsBytes + 511) / 512) << 12;
-  case hardwareregister::MemoryBases:
-    return static_cast<uint32_t>(privateAperture >> 48 | sharedAperture >> 48 << 16);
-  default: // TRAPSTS: no exception; XCC_ID: this device has one.
-    return 0;
-  }
-}
-const Record *getRegister(Wave &wave, const Record *record) {
-  HardwareField field(record->immediate);
-  uint32_t bits = hardwareRegisterValue(wave, field.id);
-  wave.scalars[record->destination.index()] = bits >> field.offset & field.mask;
-  return record + 1;
-}
-const Record *setRegister(Wave &wave, const Record *record) {
-  HardwareField field(record->immediate);
-  if (field.id != hardwareregister::Mode) // TRAPSTS, whose flags nothing raises.
-    return record + 1;
-  uint32_t value = wave.read32(record->sources[1]), mask = field.mask << field.offset;
-  return setMode(wave, record, (wave.mode.bits & ~mask) | (value << field.offset & mask));
-}
-const Record *setDenormalMode(Wave &wave, const Record *record) {
-  return setMode(wave, record, (wave.mode.bits & ~0xf0u) | (record->immediate & 15) << 4);
-}
-const Record *setRoundingMode(Wave &wave, const Record *record) {
-  return setMode(wave, record, (wave.mode.bits & ~15u) | (record->immediate & 15));
-}
 
 // --- Rows ---
 
@@ -307,7 +240,7 @@ constexpr Instruction table[] = {
     special("s_sleep_var", use32, sleep).as(InstructionClass::Wait),
     wait("s_waitcnt_expcnt", nothing),
     wait("s_nop s_waitcnt_depctr s_delay_alu s_clause s_setprio s_set_inst_prefetch_distance "
-         "s_inst_prefetch s_incperflevel s_decperflevel s_sethalt s_version s_wait_alu "
+         "s_inst_prefetch s_incperflevel s_decperflevel s_version s_wait_alu "
          "s_wait_event s_singleuse_vdst s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data "
          "s_prefetch_data_pc_rel s_buffer_prefetch_data",
          nothing),
@@ -318,12 +251,10 @@ constexpr Instruction table[] = {
     wait("global_wb global_wbinv", nothing),
     wait("s_trap", trap),
     wait("s_sendmsg", sendMessage),
+    wait("s_sendmsghalt", halt),
+    wait("s_sethalt", setHalt),
+    control("s_setkill", Shape::Control, InstructionClass::Branch, setKill),
     wait("s_code_end", padding),
-
-    special("s_movrels_b32", map32, moveRelative<1, true>),
-    special("s_movrels_b64", map64, moveRelative<2, true>),
-    special("s_movreld_b32", map32, moveRelative<1, false>),
-    special("s_movreld_b64", map64, moveRelative<2, false>),
 
     SAVE_EXEC("s_and_saveexec_b32", "s_and_saveexec_b64", And),
     SAVE_EXEC("s_or_saveexec_b32", "s_or_saveexec_b64", Or),
@@ -345,15 +276,6 @@ constexpr Instruction table[] = {
         special("s_andn2_wrexec_b64 s_and_not1_wrexec_b64", map64, saveExec<uint64_t, AndNotExec>)),
     writingResult(special("s_and_not0_wrexec_b32", map32, saveExec<uint32_t, NotAnd>)),
     writingResult(special("s_and_not1_wrexec_b32", map32, saveExec<uint32_t, AndNotExec>)),
-
-    special("s_getreg_b32", {Type::B32, {}, false}, getRegister).with(rowflag::hardwareRegister),
-    special("s_setreg_b32", {Type::None, {Type::B32}, false}, setRegister)
-        .with(rowflag::hardwareRegister),
-    special("s_setreg_imm32_b32", {Type::None, {}, false}, setRegister)
-        .with(rowflag::hardwareRegister | rowflag::literalSecond),
-    wait("s_denorm_mode", setDenormalMode),
-    wait("s_round_mode", setRoundingMode),
-
 };
 
 } // namespace

@@ -14,14 +14,11 @@ inline namespace WAVETILE_HOST_ISA {
 using namespace scalarops;
 namespace {
 
-/// gfx11.5 and later have no IEEE mode for scalars.
-constexpr Mode numberMode = [] {
-  Mode mode;
-  mode.ieee = false;
-  return mode;
-}();
-
 uint32_t WAVETILE_INLINE half(float x) { return halfFrom(x); }
+float WAVETILE_INLINE quietFromHalf(uint32_t bits) {
+  float value = fromHalf(bits);
+  return isNaN(value) ? quieted(value) : value;
+}
 
 #define COMPARE(NAME, EXPRESSION)                                                                  \
   scalar<void(F32, F32)>("s_cmp_" NAME "_f32",                                                     \
@@ -90,8 +87,8 @@ constexpr Instruction table[] = {
     scalar<I32(F32)>("s_cvt_i32_f32", [](float a) { return saturatedInteger<int32_t>(a); }),
     scalar<U32(F32)>("s_cvt_u32_f32", [](float a) { return saturatedInteger<uint32_t>(a); }),
     scalar<U32(F32)>("s_cvt_f16_f32", [](float a) { return half(a); }),
-    scalar<F32(H16)>("s_cvt_f32_f16", [](uint32_t a) { return fromHalf(a); }),
-    scalar<F32(U32)>("s_cvt_hi_f32_f16", [](uint32_t a) { return fromHalf(a >> 16); }),
+    scalar<F32(H16)>("s_cvt_f32_f16", [](uint32_t a) { return quietFromHalf(a); }),
+    scalar<F32(U32)>("s_cvt_hi_f32_f16", [](uint32_t a) { return quietFromHalf(a >> 16); }),
     scalar<U32(F32, F32)>(
         "s_cvt_pk_rtz_f16_f32",
         [](float a, float b) { return halfTowardZero(a) | uint32_t(halfTowardZero(b)) << 16; }),
@@ -104,12 +101,12 @@ constexpr Instruction table[] = {
         "s_mul_f16",
         [](uint32_t a, uint32_t b) { return half(multiply(fromHalf(a), fromHalf(b))); }),
     scalar<H16(H16, H16)>("s_min_f16",
-                          [](uint32_t a, uint32_t b) {
-                            return half(minimumNumber(fromHalf(a), fromHalf(b), numberMode));
+                          [](const Mode &mode, uint32_t a, uint32_t b) {
+                            return half(minimumNumber(fromHalf(a), fromHalf(b), mode));
                           }),
     scalar<H16(H16, H16)>("s_max_f16",
-                          [](uint32_t a, uint32_t b) {
-                            return half(maximumNumber(fromHalf(a), fromHalf(b), numberMode));
+                          [](const Mode &mode, uint32_t a, uint32_t b) {
+                            return half(maximumNumber(fromHalf(a), fromHalf(b), mode));
                           }),
     scalar<H16(H16, H16, H16)>("s_fmac_f16",
                                [](uint32_t a, uint32_t b, uint32_t c) {

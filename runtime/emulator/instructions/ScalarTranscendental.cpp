@@ -41,7 +41,7 @@ constexpr Instruction scalarTranscendental(const char *name, Op) {
   row.signature = {Type::ScalarB32, {T::type}, false};
   row.flags = rowflag::ownModifiers;
   row.instructionClass = InstructionClass::Transcendental;
-  return row;
+  return row.within(1);
 }
 
 constexpr Instruction table[] = {

@@ -40,6 +40,8 @@ const InstructionTables &tables() {
       scalarBarriers(),
       scalarTranscendental(),
       relativeMoves(),
+      registerIndexing(),
+      hardwareState(),
       vectorExtrema(),
       vectorConvertScaled(),
       vectorBytes(),

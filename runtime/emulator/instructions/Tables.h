@@ -20,6 +20,8 @@ InstructionRows scalarMemory();
 InstructionRows scalarBarriers();
 InstructionRows scalarTranscendental();
 InstructionRows relativeMoves();
+InstructionRows registerIndexing();
+InstructionRows hardwareState();
 InstructionRows vectorInteger();
 InstructionRows vectorExtrema();
 InstructionRows vectorFloat();

@@ -116,10 +116,12 @@ WAVETILE_INLINE float reciprocalSquareRoot(float x) {
 WAVETILE_INLINE float sineOfTurns(float x, double quarter) {
   float in = flushed(x);
   bool usable = absolute(in) <= 256.0f;
-  double safe = usable ? static_cast<double>(in) : 0.0;
+  // Of the magnitude: a small negative number plus a turn would lose its bits.
+  double safe = usable ? static_cast<double>(absolute(in)) : 0.0;
   double turns = safe + quarter;
   double fraction = turns - host::floor(turns);
   double value = sineOfTurns(fraction);
+  value = (quarter == 0.0) & isNegative(in) ? -value : value;
   float result = static_cast<float>(value);
   // sin(0) keeps the sign of its operand.
   result = (isZero(in) & (quarter == 0.0)) ? in : result;

@@ -171,12 +171,12 @@ constexpr Instruction table[] = {
                      [](float a) { return static_cast<int16_t>(normalised(a, 32767.0f, true)); }),
     vector<U16(F16)>("v_cvt_norm_u16_f16",
                      [](float a) { return static_cast<uint16_t>(normalised(a, 65535.0f, false)); }),
-    vector<U32(F16, F16)>("v_cvt_pknorm_i16_f16",
+    vector<U32(F16, F16)>("v_cvt_pknorm_i16_f16 v_cvt_pk_norm_i16_f16",
                           [](float a, float b) {
                             return pair(uint32_t(normalised(a, 32767.0f, true)),
                                         uint32_t(normalised(b, 32767.0f, true)));
                           }),
-    vector<U32(F16, F16)>("v_cvt_pknorm_u16_f16",
+    vector<U32(F16, F16)>("v_cvt_pknorm_u16_f16 v_cvt_pk_norm_u16_f16",
                           [](float a, float b) {
                             return pair(uint32_t(normalised(a, 65535.0f, false)),
                                         uint32_t(normalised(b, 65535.0f, false)));

@@ -31,6 +31,46 @@ double WAVETILE_INLINE mantissa(double x) {
   return isNaN(x) ? quieted(x) : result;
 }
 
+/// The first 1201 bits of 2 / pi, the first of a word being its highest.
+constexpr unsigned twoOverPiBits = 1201;
+constexpr uint64_t twoOverPi[] = {
+    0xa2f9836e4e441529,
+    0xfc2757d1f534ddc0,
+    0xdb6295993c439041,
+    0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0,
+    0x06492eea09d1921c,
+    0xfe1deb1cb129a73e,
+    0xe88235f52ebb4484,
+    0xe99c7026b45f7e41,
+    0x3991d639835339f4,
+    0x9c845f8bbdf9283b,
+    0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f,
+    0x6d367ecf27cb09b7,
+    0x4f463f669e5fea2d,
+    0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea,
+    0x6bfb5fb11f8d5d08,
+    0x56033046fc7b0000,
+    0,
+    0, // So that what begins within can be read as a whole.
+};
+/// v_trig_preop_f64: the 53 bits of 2 / pi at the place that the segment's number and the exponent
+/// of \p x choose, as a number; for the largest x times 2^128, as x is to be scaled down itself.
+double trigonometricSegment(double x, uint32_t segment) {
+  int32_t exponent = exponentField(x);
+  uint32_t first = (segment & 31) * 53;
+  first += exponent > 1077 ? static_cast<uint32_t>(exponent - 1077) : 0;
+  if (first >= twoOverPiBits)
+    return 0.0;
+  const uint64_t *word = twoOverPi + first / 64;
+  unsigned shift = first % 64;
+  uint64_t bits = word[0] << shift | (shift ? word[1] >> (64 - shift) : 0);
+  int32_t scale = -53 - static_cast<int32_t>(first) + (exponent >= 1968 ? 128 : 0);
+  return scaleByPower(static_cast<double>(bits >> 11), scale);
+}
+
 constexpr auto fused = [](double a, double b, double c) { return fusedMultiplyAdd(a, b, c); };
 
 constexpr Instruction table[] = {
@@ -48,10 +88,15 @@ constexpr Instruction table[] = {
     vector<F64(F64)>("v_rndne_f64", [](double a) { return resultOr(host::roundToEven(a), a); }),
     vector<F64(F64)>("v_fract_f64", [](double a) { return fraction(a); }),
     vector<F64(F64, I32)>("v_ldexp_f64", [](double a, int32_t b) { return scaleByPower(a, b); }),
+    vector<F64(F64, I32)>(
+        "v_trig_preop_f64",
+        [](double a, int32_t b) { return trigonometricSegment(a, static_cast<uint32_t>(b)); }),
     vector<F64(F64)>("v_frexp_mant_f64", [](double a) { return mantissa(a); }),
     vector<I32(F64)>("v_frexp_exp_i32_f64", [](double a) { return mantissaExponent(a); }),
     transcendental<F64(F64)>("v_rcp_f64", [](double a) { return reciprocal(a); }),
-    transcendental<F64(F64)>("v_rsq_f64", [](double a) { return reciprocalSquareRoot(a); }),
+    // A root and a division, each rounded.
+    transcendental<F64(F64)>("v_rsq_f64", [](double a) { return reciprocalSquareRoot(a); })
+        .within(2),
     transcendental<F64(F64)>("v_sqrt_f64", [](double a) { return squareRoot(a); }),
     vector<WithMask<F64>(F64, F64, F64)>("v_div_scale_f64",
                                          [](double value, double denominator, double numerator) {

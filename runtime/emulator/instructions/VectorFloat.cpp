@@ -157,12 +157,14 @@ constexpr Instruction table[] = {
     vector<Ternary>("v_cubesc_f32",
                     [](float x, float y, float z) {
                       float ofZ = z < 0 ? -x : x, ofX = x < 0 ? z : -z;
-                      return isMajorZ(x, y, z) ? ofZ : isMajorY(x, y) ? x : ofX;
+                      float result = isMajorZ(x, y, z) ? ofZ : isMajorY(x, y) ? x : ofX;
+                      return resultOr(result, result);
                     }),
     vector<Ternary>("v_cubetc_f32",
                     [](float x, float y, float z) {
                       float ofY = y < 0 ? -z : z;
-                      return isMajorZ(x, y, z) ? -y : isMajorY(x, y) ? ofY : -y;
+                      float result = isMajorZ(x, y, z) ? -y : isMajorY(x, y) ? ofY : -y;
+                      return resultOr(result, result);
                     }),
     vector<Ternary>("v_cubema_f32",
                     [](float x, float y, float z) {

@@ -278,10 +278,13 @@ constexpr Instruction table[] = {
                           [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(a - b); }),
     vector<U16(U16, U16)>("v_subrev_u16",
                           [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(b - a); }),
+    // VOP3 with op_sel: the other half is kept on gfx9 too.
     vector<I16(I16, I16)>("v_add_i16 v_add_nc_i16",
-                          [](int16_t a, int16_t b) { return static_cast<int16_t>(a + b); }),
+                          [](int16_t a, int16_t b) { return static_cast<int16_t>(a + b); })
+        .with(rowflag::keepsHalf),
     vector<I16(I16, I16)>("v_sub_i16 v_sub_nc_i16",
-                          [](int16_t a, int16_t b) { return static_cast<int16_t>(a - b); }),
+                          [](int16_t a, int16_t b) { return static_cast<int16_t>(a - b); })
+        .with(rowflag::keepsHalf),
     vector<U16(U16, U16)>("v_add_u16@clamp v_add_nc_u16@clamp",
                           [](uint16_t a, uint16_t b) {
                             uint32_t sum = uint32_t(a) + b;
@@ -291,9 +294,11 @@ constexpr Instruction table[] = {
         "v_sub_u16@clamp v_sub_nc_u16@clamp",
         [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(a < b ? 0 : a - b); }),
     vector<I16(I16, I16)>("v_add_i16@clamp v_add_nc_i16@clamp",
-                          [](int16_t a, int16_t b) { return saturated16(a + b); }),
+                          [](int16_t a, int16_t b) { return saturated16(a + b); })
+        .with(rowflag::keepsHalf),
     vector<I16(I16, I16)>("v_sub_i16@clamp v_sub_nc_i16@clamp",
-                          [](int16_t a, int16_t b) { return saturated16(a - b); }),
+                          [](int16_t a, int16_t b) { return saturated16(a - b); })
+        .with(rowflag::keepsHalf),
     vector<U16(U16, U16)>(
         "v_mul_lo_u16",
         [](uint16_t a, uint16_t b) { return static_cast<uint16_t>(uint32_t(a) * b); }),
