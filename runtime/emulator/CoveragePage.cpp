@@ -20,8 +20,8 @@ For each target every mnemonic that LLVM's disassembler knows, by encoding. In s
 in each of their encodings:
 
 - **exact**: the hardware's bits, by AMD's documents.
-- **approximate**: within the given units in the last place of the true value. The tables of the
-  hardware are not public; the device's results are the same on every host.
+- **approximate**: within the given units in the last place of the true value, by comparison with
+  MPFR. The tables of the hardware are not public; the results are the same on every host.
 - **left out**: refused when a code object is loaded, and meant to be.
 - **missing**: refused likewise, but it should be there.
 

@@ -250,31 +250,35 @@ constexpr Instruction table[] = {
     FLOAT8_DOT("v_dot4_f32_bf8_fp8", Bf8Ocp, Fp8Ocp),
     FLOAT8_DOT("v_dot4_f32_bf8_bf8", Bf8Ocp, Bf8Ocp),
 
-    vector<I32(U32, U32, I32)>("v_dot2_i32_i16",
-                               [](uint32_t a, uint32_t b, int32_t c) {
-                                 return static_cast<int32_t>((wideDot<int16_t, 16>(a, b)) + c);
-                               }),
-    vector<I32(U32, U32, I32)>("v_dot2_i32_i16@clamp",
-                               [](uint32_t a, uint32_t b, int32_t c) {
-                                 return saturated32((wideDot<int16_t, 16>(a, b)) + c);
-                               }),
-    vector<U32(U32, U32, U32)>("v_dot2_u32_u16",
-                               [](uint32_t a, uint32_t b, uint32_t c) {
-                                 return static_cast<uint32_t>((wideDot<uint16_t, 16>(a, b)) + c);
-                               }),
-    vector<U32(U32, U32, U32)>("v_dot2_u32_u16@clamp",
-                               [](uint32_t a, uint32_t b, uint32_t c) {
-                                 return saturatedUnsigned32((wideDot<uint16_t, 16>(a, b)) + c);
-                               }),
-    vector<I32(U32, U32, I32)>("v_dot2c_i32_i16",
-                               [](uint32_t a, uint32_t b, int32_t c) {
-                                 return static_cast<int32_t>((wideDot<int16_t, 16>(a, b)) + c);
-                               })
+    vector<I32(PackedU16, PackedU16, I32)>("v_dot2_i32_i16",
+                                           [](uint32_t a, uint32_t b, int32_t c) {
+                                             return static_cast<int32_t>(
+                                                 (wideDot<int16_t, 16>(a, b)) + c);
+                                           }),
+    vector<I32(PackedU16, PackedU16, I32)>("v_dot2_i32_i16@clamp",
+                                           [](uint32_t a, uint32_t b, int32_t c) {
+                                             return saturated32((wideDot<int16_t, 16>(a, b)) + c);
+                                           }),
+    vector<U32(PackedU16, PackedU16, U32)>("v_dot2_u32_u16",
+                                           [](uint32_t a, uint32_t b, uint32_t c) {
+                                             return static_cast<uint32_t>(
+                                                 (wideDot<uint16_t, 16>(a, b)) + c);
+                                           }),
+    vector<U32(PackedU16, PackedU16, U32)>("v_dot2_u32_u16@clamp",
+                                           [](uint32_t a, uint32_t b, uint32_t c) {
+                                             return saturatedUnsigned32(
+                                                 (wideDot<uint16_t, 16>(a, b)) + c);
+                                           }),
+    vector<I32(PackedU16, PackedU16, I32)>("v_dot2c_i32_i16",
+                                           [](uint32_t a, uint32_t b, int32_t c) {
+                                             return static_cast<int32_t>(
+                                                 (wideDot<int16_t, 16>(a, b)) + c);
+                                           })
         .with(rowflag::accumulates),
-    vector<I32(U32, U32, I32)>("v_dot2c_i32_i16@clamp",
-                               [](uint32_t a, uint32_t b, int32_t c) {
-                                 return saturated32((wideDot<int16_t, 16>(a, b)) + c);
-                               })
+    vector<I32(PackedU16, PackedU16, I32)>("v_dot2c_i32_i16@clamp",
+                                           [](uint32_t a, uint32_t b, int32_t c) {
+                                             return saturated32((wideDot<int16_t, 16>(a, b)) + c);
+                                           })
         .with(rowflag::accumulates),
     vector<I32(U32, U32, I32)>("v_dot8_i32_i4",
                                [](uint32_t a, uint32_t b, int32_t c) {

@@ -40,6 +40,8 @@ std::optional<Format> formatOf(Kind kind) {
   }
 }
 
+} // namespace
+
 /// The first scalar register that a name means.
 std::optional<unsigned> scalarNumber(const TextOperand &operand) {
   const std::string &text = operand.text;
@@ -59,6 +61,8 @@ std::optional<unsigned> scalarNumber(const TextOperand &operand) {
     return scalarnumber::M0;
   return std::nullopt;
 }
+
+namespace {
 
 /// A constant in the operand's format.
 uint64_t constantBits(const TextOperand &operand, Kind kind) {
@@ -86,6 +90,8 @@ uint64_t constantBits(const TextOperand &operand, Kind kind) {
   return isPair(kind) ? bits : bits & 0xffffffff;
 }
 
+} // namespace
+
 std::optional<uint64_t> scalarBits(const Wave &wave, const TextOperand &operand, Kind kind) {
   if (operand.kind == TextOperand::Integer || operand.kind == TextOperand::Float)
     return constantBits(operand, kind);
@@ -106,15 +112,21 @@ std::optional<uint64_t> scalarBits(const Wave &wave, const TextOperand &operand,
   if (operand.text == "src_execz" || operand.text == "execz")
     return wave.exec() == 0;
   if (operand.text == "src_shared_base")
-    return uint64_t(0x0001000000000000);
+    return isPair(kind) || kind == Kind::Mask ? uint64_t(0x0001000000000000)
+                                              : uint64_t(0x0001000000000000) & 0xffffffff;
   if (operand.text == "src_shared_limit")
-    return uint64_t(0x00010000ffffffff);
+    return isPair(kind) || kind == Kind::Mask ? uint64_t(0x00010000ffffffff)
+                                              : uint64_t(0x00010000ffffffff) & 0xffffffff;
   if (operand.text == "src_private_base")
-    return uint64_t(0x0002000000000000);
+    return isPair(kind) || kind == Kind::Mask ? uint64_t(0x0002000000000000)
+                                              : uint64_t(0x0002000000000000) & 0xffffffff;
   if (operand.text == "src_private_limit")
-    return uint64_t(0x00020000ffffffff);
+    return isPair(kind) || kind == Kind::Mask ? uint64_t(0x00020000ffffffff)
+                                              : uint64_t(0x00020000ffffffff) & 0xffffffff;
   return std::nullopt;
 }
+
+namespace {
 
 std::optional<uint64_t> rawBits(const Wave &wave, const TextOperand &operand, Kind kind,
                                 unsigned lane) {
@@ -288,8 +300,8 @@ std::optional<uint64_t> vectorSource(const Wave &wave, const Statement &s,
     return withSigns(bits, 0x80000000, operand.absolute, operand.negate);
   }
   if (isPackedHalves(kind)) {
-    if (isDpp(s) && (operand.absolute || operand.negate))
-      return std::nullopt; // Which halves the signs of DPP change is not documented.
+    if (operand.absolute || operand.negate)
+      return std::nullopt; // Which halves the signs of DPP and VOP3 change is not documented.
     uint64_t low = s.listed("op_sel", number, 0) ? bits >> 16 : bits;
     uint64_t high = s.listed("op_sel_hi", number, 1) ? bits >> 16 : bits;
     low = withSigns(low & 0xffff, 0x8000, false, s.listed("neg_lo", number, 0));
@@ -313,6 +325,8 @@ std::optional<uint64_t> vectorSource(const Wave &wave, const Statement &s,
     return withSigns(bits, 0x8000, operand.absolute, operand.negate);
   }
   uint64_t sign = isPair(kind) ? uint64_t(1) << 63 : 0x80000000;
+  if (kind == Kind::F32 && s.listed("neg_lo", number, 0))
+    bits ^= sign; // A float among the halves of VOP3P.
   return kind == Kind::Mask ? bits : withSigns(bits, sign, operand.absolute, operand.negate);
 }
 
@@ -489,7 +503,10 @@ static Outcome runScalar(Wave &wave, const Statement &s, const ScalarMeaning &me
     return Outcome::Unreadable;
   for (size_t i = 0; i < meaning.sourceBits.size(); ++i) {
     const TextOperand &operand = i < explicitSources ? s.operands[next + i] : s.operands[0];
-    Kind kind = meaning.sourceBits[i] == 32 ? Kind::B32 : meaning.isSigned ? Kind::I64 : Kind::B64;
+    Kind kind = meaning.sourceBits[i] == 16   ? Kind::F16
+                : meaning.sourceBits[i] == 32 ? Kind::B32
+                : meaning.isSigned            ? Kind::I64
+                                              : Kind::B64;
     auto value = scalarBits(wave, operand, kind);
     if (!value)
       return Outcome::Unreadable;
@@ -515,7 +532,10 @@ const Meanings &meanings(bool isGfx9, bool fnuz) {
     addPacked(table); // From the meanings of one value so far.
     addConversions(table, isGfx9, fnuz);
     addComparisons(table);
+    addSpecials(table);
     addScalars(table);
+    addScalarFloats(table);
+    addWholeWaves(table);
   }
   return table;
 }
@@ -527,6 +547,8 @@ Outcome execute(Wave &wave, const std::string &line) {
   for (const Statement &statement : parse(line)) {
     if (auto scalar = table.scalars.find(statement.mnemonic); scalar != table.scalars.end())
       return runScalar(wave, statement, scalar->second);
+    if (auto whole = table.waves.find(statement.mnemonic); whole != table.waves.end())
+      return whole->second(wave, statement);
     auto vector = table.vectors.find(statement.mnemonic);
     if (vector == table.vectors.end())
       return Outcome::Unknown;

@@ -174,8 +174,10 @@ void Fuzzer::run(unsigned count) {
   std::vector<uint32_t> words;
   for (unsigned i = 0; i < count; ++i) {
     std::vector<uint32_t> code = randomEncoding();
-    while (encodings.sizeOf(code) == 0)
-      code = randomEncoding();
+    unsigned size = encodings.sizeOf(code);
+    while (size == 0)
+      size = encodings.sizeOf(code = randomEncoding());
+    code.resize(size / 4); // What came after it would be instructions too.
     code.resize(slotWords, noOperation);
     words.insert(words.end(), code.begin(), code.end());
   }

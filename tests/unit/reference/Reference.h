@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -117,10 +118,15 @@ struct ScalarMeaning {
   bool isSigned = false; ///< 64-bit literals are sign-extended.
 };
 
+enum class Outcome { Done, Unknown, Unreadable };
+/// What an instruction does that looks at all lanes at once.
+using WaveMeaning = std::function<Outcome(Wave &, const Statement &)>;
+
 /// The meanings of all vector and scalar instructions by mnemonic.
 struct Meanings {
   std::map<std::string, VectorMeaning> vectors;
   std::map<std::string, ScalarMeaning> scalars;
+  std::map<std::string, WaveMeaning> waves;
 };
 const Meanings &meanings(bool isGfx9, bool fnuz);
 
@@ -130,8 +136,15 @@ void addFloats(Meanings &table);
 void addConversions(Meanings &table, bool isGfx9, bool fnuz);
 void addComparisons(Meanings &table);
 void addScalars(Meanings &table);
+void addSpecials(Meanings &table);
+void addScalarFloats(Meanings &table); ///< After the vector instructions that they are like.
+void addWholeWaves(Meanings &table);
 
-enum class Outcome { Done, Unknown, Unreadable };
+/// The first scalar register that a name means.
+std::optional<unsigned> scalarNumber(const TextOperand &operand);
+/// A scalar or a constant; nothing for what has no documented value.
+std::optional<uint64_t> scalarBits(const Wave &wave, const TextOperand &operand, Kind kind);
+
 /// Executes all statements of a line on \p wave: reads of all come before writes of any.
 Outcome execute(Wave &wave, const std::string &line);
 
