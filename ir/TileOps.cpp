@@ -355,3 +355,79 @@ LogicalResult ConvertLayoutOp::verify() {
     return emitOpError("source and result differ in shape");
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Order along a dimension
+//===----------------------------------------------------------------------===//
+
+/// Checks the sources of a scan or combination, and its body.
+static LogicalResult checkCombination(Operation *op, OperandRange sources, int64_t axis) {
+  if (sources.empty())
+    return op->emitOpError("needs a source");
+  auto first = cast<RankedTensorType>(sources.front().getType());
+  if (failed(checkAxis(op, axis, first.getRank())))
+    return failure();
+  SmallVector<Type> elements;
+  for (Value source : sources) {
+    auto type = cast<RankedTensorType>(source.getType());
+    if (failed(checkSameShape(op, type, first, "each source")))
+      return failure();
+    elements.push_back(type.getElementType());
+  }
+  Block &body = op->getRegion(0).front();
+  SmallVector<Type> twice(elements);
+  llvm::append_range(twice, elements);
+  if (TypeRange(body.getArgumentTypes()) != TypeRange(twice))
+    return op->emitOpError("needs a body whose arguments are two elements of each source");
+  auto yield = dyn_cast_or_null<YieldOp>(body.empty() ? nullptr : &body.back());
+  if (!yield || TypeRange(yield.getValues().getTypes()) != TypeRange(elements))
+    return op->emitOpError("needs a body that yields one element of each source");
+  for (Operation &inner : body.without_terminator())
+    if (!llvm::is_contained({"arith", "math"}, inner.getName().getDialectNamespace()))
+      return inner.emitOpError() << "in the body of '" << op->getName()
+                                 << "', which may hold arith and math only";
+  return success();
+}
+
+LogicalResult ScanOp::verify() { return checkCombination(*this, getSources(), getAxis()); }
+
+LogicalResult CombineOp::verify() {
+  if (failed(checkCombination(*this, getSources(), getAxis())))
+    return failure();
+  if (getResults().size() != getSources().size())
+    return emitOpError("needs a result for each source");
+  for (auto [source, result] : llvm::zip_equal(getSources(), getResults())) {
+    auto from = cast<RankedTensorType>(source.getType());
+    auto to = cast<RankedTensorType>(result.getType());
+    if (to.getElementType() != from.getElementType())
+      return emitOpError("source and result differ in element type");
+    if (failed(checkSameShape(*this, to, dropDim(from, getAxis()), "result")))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult SortOp::verify() {
+  RankedTensorType source = getSource().getType();
+  if (failed(checkAxis(*this, getAxis(), source.getRank())) ||
+      failed(checkSameShape(*this, getIndex().getType(), source, "index")))
+    return failure();
+  if (!getIndex().getType().getElementType().isInteger())
+    return emitOpError("indices must be integers");
+  return success();
+}
+
+LogicalResult TakeOp::verify() {
+  if (getIndices().size() != size_t(getSource().getType().getRank()))
+    return emitOpError("needs a tile of indices for each dimension of the source");
+  if (getType().getElementType() != getSource().getType().getElementType())
+    return emitOpError("source and result differ in element type");
+  for (Value index : getIndices()) {
+    auto type = cast<RankedTensorType>(index.getType());
+    if (!type.getElementType().isInteger())
+      return emitOpError("indices must be integers");
+    if (failed(checkSameShape(*this, type, getType(), "each tile of indices")))
+      return failure();
+  }
+  return success();
+}

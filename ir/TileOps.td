@@ -499,6 +499,99 @@ def Tile_FillBeyondOp : Tile_Op<"fill_beyond", [Pure, AllTypesMatch<["source", "
 }
 
 //===----------------------------------------------------------------------===//
+// Order along a dimension
+//===----------------------------------------------------------------------===//
+
+def Tile_ScanOp : Tile_Op<"scan", [Pure, SingleBlock, AllTypesMatch<["sources", "results"]>]> {
+  let summary = "combines the elements of tiles along one dimension with all before them";
+  let description = [{
+    The body's arguments are what comes before and then one more element of each source; it
+    yields both combined, and need only be associative. The result at an index is that of all
+    elements up to and with it; if `reverse`, of all from the last one below `extent` down to
+    it. The body holds operations of `arith` and `math` on numbers.
+
+    Example:
+    ```mlir
+    %s = tile.scan (%x) axis 1 extent(%n) : tensor<4x64xf32> {
+    ^bb0(%before: f32, %one: f32):
+      %sum = arith.addf %before, %one : f32
+      tile.yield %sum : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$sources, I64Attr:$axis, Index:$extent,
+                       UnitAttr:$reverse);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `(` $sources `)` `axis` $axis `extent` `(` $extent `)` (`reverse` $reverse^)?
+    attr-dict-with-keyword `:` type($sources) $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CombineOp : Tile_Op<"combine", [Pure, SingleBlock]> {
+  let summary = "combines the elements of tiles along one dimension by a function";
+  let description = [{
+    The body is that of `tile.scan`. The results lack dimension `axis`. Looks only below
+    `extent`, which must not be zero.
+
+    Example:
+    ```mlir
+    %m = tile.combine (%x) axis 1 extent(%n) : tensor<4x64xf32> -> tensor<4xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %larger = arith.maximumf %a, %b : f32
+      tile.yield %larger : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$sources, I64Attr:$axis, Index:$extent);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `(` $sources `)` `axis` $axis `extent` `(` $extent `)`
+    attr-dict-with-keyword `:` type($sources) `->` type($results) $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_SortOp : Tile_Op<"sort", [Pure, AllTypesMatch<["source", "value"]>]> {
+  let summary = "sorts the elements of a tile along one dimension, and says where each was";
+  let description = [{
+    Equal elements keep their order; NaN counts as larger than anything, as in torch. Only
+    elements below `extent` take part.
+
+    Example:
+    `%v, %i = tile.sort %x axis 1 extent(%n) descending : tensor<4x64xf32> -> tensor<4x64xi64>`
+  }];
+  let arguments = (ins AnyRankedTensor:$source, I64Attr:$axis, Index:$extent,
+                       UnitAttr:$descending);
+  let results = (outs AnyRankedTensor:$value, AnyRankedTensor:$index);
+  let assemblyFormat = [{
+    $source `axis` $axis `extent` `(` $extent `)` (`descending` $descending^)? attr-dict
+    `:` type($source) `->` type($index)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_TakeOp : Tile_Op<"take", [Pure]> {
+  let summary = "the elements of a tile at indices that tiles hold";
+  let description = [{
+    `indices` has a tile for each dimension of the source, all of the result's shape. An
+    element whose indices are not all in the source has no value.
+
+    Example:
+    `%r = tile.take %x[%i, %j] : tensor<4x64xf32>, tensor<8x8xi64> -> tensor<8x8xf32>`
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Variadic<AnyRankedTensor>:$indices);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `[` $indices `]` attr-dict `:` type($source) `,` type($indices) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Staging and layouts (made by passes)
 //===----------------------------------------------------------------------===//
 

@@ -90,6 +90,9 @@ static bool keepsPlaces(Operation *op) {
   return dialect == "arith" || dialect == "math" || isa<tile::FillBeyondOp>(op);
 }
 
+/// Operations whose tiles all have one layout, though elements along an axis depend on each other.
+static bool keepsLayout(Operation *op) { return isa<tile::ScanOp, tile::SortOp>(op); }
+
 const Layout *LayoutAssignment::find(Value value) const {
   auto found = layouts.find(value);
   return found == layouts.end() ? nullptr : &found->second;
@@ -275,7 +278,7 @@ static SmallVector<unsigned> inverse(ArrayRef<int64_t> permutation) {
 }
 
 bool LayoutAssignment::spreadThrough(Operation *op) {
-  if (keepsPlaces(op)) {
+  if (keepsPlaces(op) || keepsLayout(op)) {
     SmallVector<Value> values(op->getResults());
     llvm::append_range(values, op->getOperands());
     return tie(values);
@@ -292,6 +295,21 @@ bool LayoutAssignment::spreadThrough(Operation *op) {
       .Case([&](tile::ReduceOp reduce) {
         const Layout *source = find(reduce.getSource());
         return source && assign(reduce.getResult(), source->slice(reduce.getAxis()));
+      })
+      .Case([&](tile::CombineOp combine) {
+        SmallVector<Value> sources(combine.getSources());
+        bool changed = tie(sources);
+        if (const Layout *source = find(sources.front())) {
+          Layout slice = source->slice(combine.getAxis());
+          for (Value result : combine.getResults())
+            changed |= assign(result, slice);
+        }
+        return changed;
+      })
+      .Case([&](tile::TakeOp take) {
+        SmallVector<Value> values{take.getResult()};
+        llvm::append_range(values, take.getIndices());
+        return tie(values);
       })
       .Case([&](tile::ArgReduceOp reduce) {
         bool changed = tie({reduce.getSource(), reduce.getIndices()});
@@ -417,6 +435,29 @@ LogicalResult LayoutAssignment::rewrite(Operation *op) {
       })
       .Case([&](tile::ReduceOp reduce) {
         setResultLayout(reduce->getResult(0), find(reduce.getSource())->slice(reduce.getAxis()));
+        return success();
+      })
+      .Case<tile::ScanOp, tile::SortOp>([&](auto scan) {
+        Layout layout = *find(scan->getOperand(0));
+        for (OpOperand &operand : scan->getOpOperands())
+          requireOperand(operand, layout);
+        for (OpResult result : scan->getResults())
+          setResultLayout(result, layout);
+        return success();
+      })
+      .Case([&](tile::CombineOp combine) {
+        Layout layout = *find(combine.getSources().front());
+        for (OpOperand &operand : combine.getSourcesMutable())
+          requireOperand(operand, layout);
+        for (OpResult result : combine->getResults())
+          setResultLayout(result, layout.slice(combine.getAxis()));
+        return success();
+      })
+      .Case([&](tile::TakeOp take) {
+        Layout layout = *find(take.getResult());
+        for (OpOperand &operand : take.getIndicesMutable())
+          requireOperand(operand, layout);
+        setResultLayout(take->getResult(0), layout);
         return success();
       })
       .Case([&](tile::ArgReduceOp reduce) {

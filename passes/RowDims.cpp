@@ -30,6 +30,12 @@ void wavetile::forEachExtent(Operation *op,
       .Case([&](ArgReduceOp reduce) {
         visit(reduce.getSource().getType(), reduce.getAxis(), reduce.getExtent());
       })
+      .Case<ScanOp, CombineOp>([&](auto scan) {
+        for (Value source : scan.getSources())
+          visit(cast<RankedTensorType>(source.getType()), scan.getAxis(), scan.getExtent());
+      })
+      .Case(
+          [&](SortOp sort) { visit(sort.getSource().getType(), sort.getAxis(), sort.getExtent()); })
       .Case([&](FillBeyondOp fill) { visit(fill.getType(), fill.getAxis(), fill.getExtent()); })
       .Case([&](DotOp dot) { visit(dot.getLhs().getType(), 1, dot.getExtent()); });
 }

@@ -46,6 +46,13 @@ static bool hasRowTwice(Type type, StringAttr row) {
   return tensor && llvm::count(getDimNames(tensor), row) > 1;
 }
 
+bool RowPhases::needsWholeRow(Operation *op) const {
+  if (isa<TakeOp>(op))
+    return llvm::any_of(op->getOperandTypes(), [&](Type type) { return axis(type); }) ||
+           llvm::any_of(op->getResultTypes(), [&](Type type) { return axis(type); });
+  return isa<ScanOp, CombineOp, SortOp>(op) && axis(op->getOperand(0).getType());
+}
+
 LogicalResult RowPhases::classify(Report report) {
   for (Operation &op : operations()) {
     auto touchesRow = [&](Operation *inner) {
@@ -63,6 +70,8 @@ LogicalResult RowPhases::classify(Report report) {
     levels[&op] = level;
 
     bool nested = op.getNumRegions() != 0;
+    if (needsWholeRow(&op))
+      return report(&op, "it needs the whole row"), failure();
     bool touches = op.walk([&](Operation *inner) {
                        return touchesRow(inner) ? WalkResult::interrupt() : WalkResult::advance();
                      }).wasInterrupted();

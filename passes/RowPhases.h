@@ -69,6 +69,8 @@ private:
   using Report = llvm::function_ref<void(mlir::Operation *, const llvm::Twine &)>;
   mlir::LogicalResult classify(Report report);
   mlir::LogicalResult checkMemoryOrder(bool shared, Report report);
+  /// Cannot work on a chunk of the row by itself.
+  bool needsWholeRow(mlir::Operation *op) const;
   bool isReduction(mlir::Operation *op) const;
   /// The operations of the loop's body, without its terminator.
   llvm::iterator_range<mlir::Block::iterator> operations() const;

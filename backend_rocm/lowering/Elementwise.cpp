@@ -31,7 +31,6 @@ static const llvm::StringMap<StringRef> &renamedOperations() {
       {"arith.subf", "llvm.fsub"},
       {"arith.mulf", "llvm.fmul"},
       {"arith.negf", "llvm.fneg"},
-      {"arith.remf", "llvm.frem"},
       {"arith.maxnumf", "llvm.intr.maxnum"},
       {"arith.minnumf", "llvm.intr.minnum"},
       {"arith.maximumf", "llvm.intr.maximum"},
@@ -138,6 +137,16 @@ static Value lowerDivision(Lowering &state, Operation *op, ValueRange operands, 
                               LLVM::FastmathFlags::contract);
 }
 
+/// a - b * trunc(a / b), exactly, as LLVM expands it. A fence keeps LLVM from computing it in bf16,
+/// for which it has no expansion, where both come from there.
+static Value lowerRemainder(Lowering &state, Operation *op, ValueRange operands, Type result) {
+  SmallVector<Value> fenced(operands);
+  if (getElementTypeOrSelf(result).isF32())
+    for (Value &operand : fenced)
+      operand = state.intrinsic("llvm.arithmetic.fence", result, operand);
+  return renamed(state, op, "llvm.frem", fenced, result);
+}
+
 static Value lowerIndexCast(Lowering &state, Operation *op, Value operand, Type result) {
   unsigned from = getElementTypeOrSelf(operand).getIntOrFloatBitWidth();
   unsigned to = getElementTypeOrSelf(result).getIntOrFloatBitWidth();
@@ -185,6 +194,7 @@ FailureOr<Value> rocm::lowerElement(Lowering &state, Operation *op, ValueRange o
                                                    : Attribute(constant.getValue()));
       })
       .Case([&](arith::DivFOp) { return lowerDivision(state, op, operands, result); })
+      .Case([&](arith::RemFOp) { return lowerRemainder(state, op, operands, result); })
       .Case([&](arith::ExtFOp) { return extendFloat(state, operands[0], from, to); })
       .Case([&](arith::TruncFOp) { return truncateFloat(state, operands[0], from, to); })
       .Case([&](arith::CmpFOp compare) -> FailureOr<Value> {

@@ -54,6 +54,11 @@ llvm::LogicalResult lowerFillBeyond(Lowering &state, tile::FillBeyondOp op);
 llvm::LogicalResult lowerReduce(Lowering &state, tile::ReduceOp op);
 llvm::LogicalResult lowerArgReduce(Lowering &state, tile::ArgReduceOp op);
 
+llvm::LogicalResult lowerScan(Lowering &state, tile::ScanOp op);
+llvm::LogicalResult lowerCombine(Lowering &state, tile::CombineOp op);
+llvm::LogicalResult lowerSort(Lowering &state, tile::SortOp op);
+llvm::LogicalResult lowerTake(Lowering &state, tile::TakeOp op);
+
 llvm::LogicalResult lowerConvertLayout(Lowering &state, tile::ConvertLayoutOp op);
 
 llvm::LogicalResult lowerStageAlloc(Lowering &state, tile::StageAllocOp op);

@@ -277,6 +277,17 @@ llvm::Error Chooser::addLoopedRow(ParallelOp loop, StringAttr row, int64_t vecto
   return choose(row, std::max(vector, elements / floorPowerOf2(givenRowsPerBlock(loop))));
 }
 
+/// Whether something sorts along the row, which works on powers of two.
+static bool isSorted(ParallelOp loop, StringAttr row) {
+  return loop
+      .walk([&](SortOp sort) {
+        RankedTensorType type = sort.getSource().getType();
+        return getDimName(type, sort.getAxis()) == row ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// The tile of a row held in registers, in the order of preference: some lanes of
 /// a wave, a wave, several waves. Sizes are whole vectors of all lanes that share
 /// the row, so that one code object serves every length up to its own.
@@ -284,6 +295,8 @@ llvm::Error Chooser::addResidentRow(ParallelOp loop, StringAttr row, int64_t len
                                     int64_t vector) {
   int64_t waveSize = target.waveSize();
   int64_t wanted = config.integer(row).value_or(length);
+  if (!config.contains(row) && isSorted(loop, row))
+    wanted = ceilPowerOf2(wanted);
   auto rounded = [&](int64_t lanes) { return int64_t(llvm::alignTo(wanted, lanes * vector)); };
   auto idle = [&](int64_t lanes) { return 1.0 - double(wanted) / double(rounded(lanes)); };
 

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/interpreter/Execution.h"
+#include "passes/interpreter/Lines.h"
 
 using namespace mlir;
 using namespace wavetile;
@@ -17,39 +18,6 @@ using namespace wavetile::tile;
 using namespace wavetile::interpreter;
 using llvm::APFloat;
 using llvm::APInt;
-
-//===----------------------------------------------------------------------===//
-// Elements along an axis
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// The lines of elements of a tile along one axis.
-class Lines {
-public:
-  Lines(ArrayRef<int64_t> shape, unsigned axis) : length(shape[axis]) {
-    for (unsigned dim = 0; dim < shape.size(); ++dim)
-      (dim < axis ? outer : inner) *= dim == axis ? 1 : shape[dim];
-    remaining.assign(shape.begin(), shape.end());
-    remaining.erase(remaining.begin() + axis);
-  }
-
-  size_t count() const { return outer * inner; }
-  /// The shape without the axis.
-  ArrayRef<int64_t> shape() const { return remaining; }
-  /// The position in the tile of element `at` of a line.
-  size_t position(size_t line, int64_t at) const {
-    return (line / inner * length + at) * inner + line % inner;
-  }
-  int64_t indexAlongAxis(size_t position) const { return position / inner % length; }
-
-private:
-  int64_t length;
-  size_t outer = 1, inner = 1;
-  SmallVector<int64_t, 4> remaining;
-};
-
-} // namespace
 
 /// Whether a claim that elements beyond an extent are neutral is wrong: they would
 /// change a result that has a value. Zeros of both signs count as one.

@@ -112,6 +112,11 @@ llvm::LogicalResult runArgReduce(Frame &frame, tile::ArgReduceOp op);
 llvm::LogicalResult runDot(Frame &frame, tile::DotOp op);
 llvm::LogicalResult runFillBeyond(Frame &frame, tile::FillBeyondOp op);
 
+llvm::LogicalResult runScan(Frame &frame, tile::ScanOp op);
+llvm::LogicalResult runCombine(Frame &frame, tile::CombineOp op);
+llvm::LogicalResult runSort(Frame &frame, tile::SortOp op);
+llvm::LogicalResult runTake(Frame &frame, tile::TakeOp op);
+
 llvm::LogicalResult runStageAlloc(Frame &frame, tile::StageAllocOp op);
 llvm::LogicalResult runStageStore(Frame &frame, tile::StageStoreOp op);
 llvm::LogicalResult runStageLoad(Frame &frame, tile::StageLoadOp op);

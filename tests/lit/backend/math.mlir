@@ -6,7 +6,7 @@
 // RUN: wavetile-compile %t/sin.mlir --target gfx950 --config n=256,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=SIN
 // RUN: wavetile-compile %t/rsqrt.mlir --target gfx950 --config n=256,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=RSQRT
 // RUN: not wavetile-compile %t/missing.mlir --target gfx950 --emit=isa 2>&1 | FileCheck %s --check-prefix=MISSING
-// RUN: not wavetile-compile %t/f64.mlir --target gfx950 --emit=isa 2>&1 | FileCheck %s --check-prefix=F64
+// RUN: wavetile-compile %t/f64.mlir --target gfx950 --config n=256,rows=1,waves=1 --emit=isa | FileCheck %s --check-prefix=F64 --implicit-check-not=s_swappc
 
 // Instructions and arithmetic, no device library. tests/python/test_math.py has the numbers.
 
@@ -29,7 +29,9 @@
 // RSQRT: v_rsq_f32
 // RSQRT: v_cvt_pk_bf16_f32
 // MISSING: 'math.atan' on 'f32' has no lowering for gfx950
-// F64: 'math.exp' on 'f64' has no lowering for gfx950
+// F64: v_rndne_f64
+// F64: v_fma_f64
+// F64: v_ldexp_f64
 
 //--- exp.mlir
 tile.kernel @f(%xp: !tile.pointer<f32> {tile.align = 16 : i64, tile.binding = 0 : i64},

@@ -13,9 +13,11 @@ from wavetile.tracing.operations import (
     functions,
     matrix,
     norms,
+    ordering,
     pointwise,
     random,
     reductions,
+    scans,
     shapes,
 )
 from wavetile.tracing.operations.registry import FUNCTIONS, METHODS, Operation
@@ -32,8 +34,10 @@ __all__ = [
     "functions",
     "matrix",
     "norms",
+    "ordering",
     "pointwise",
     "random",
     "reductions",
+    "scans",
     "shapes",
 ]
