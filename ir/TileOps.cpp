@@ -38,31 +38,74 @@ static LogicalResult checkAxis(Operation *op, int64_t axis, int64_t count) {
   return success();
 }
 
-/// Checks what loads and stores share.
-static LogicalResult checkAccess(Operation *op, RankedTensorType tile, ViewType view,
-                                 size_t offsetCount, size_t extentCount, ArrayRef<int64_t> dims,
+/// Checks that each dimension of `part` is that of the tile or has size one.
+static LogicalResult checkPart(Operation *op, RankedTensorType part, RankedTensorType tile,
+                               StringRef what) {
+  bool fits = part.getRank() == tile.getRank();
+  for (int64_t dim = 0; fits && dim < tile.getRank(); ++dim)
+    fits = part.getDimSize(dim) == 1 || (part.getDimSize(dim) == tile.getDimSize(dim) &&
+                                         getDimName(part, dim) == getDimName(tile, dim));
+  if (!fits)
+    return op->emitOpError() << what << " " << part << " must have the rank of " << tile
+                             << " and in each dimension its size or size one";
+  return success();
+}
+
+/// Checks the tiles that say where each element lies, and which ones are left out.
+template <typename Op> static LogicalResult checkIndices(Op op, RankedTensorType tile) {
+  ArrayRef<int64_t> indexDims = op.getIndexDims().value_or(ArrayRef<int64_t>());
+  if (indexDims.size() != op.getIndices().size())
+    return op.emitOpError("needs one entry of index_dims for each tile of indices");
+  for (auto [position, dim] : llvm::enumerate(indexDims)) {
+    if (dim < 0 || dim >= op.getView().getType().getRank() || op.getDims()[dim] != -1 ||
+        llvm::is_contained(indexDims.take_front(position), dim))
+      return op.emitOpError() << "cannot index dimension " << dim
+                              << ": it must be one of the view along which no dimension of the "
+                                 "tile runs, named once";
+    auto type = cast<RankedTensorType>(op.getIndices()[position].getType());
+    if (!type.getElementType().isInteger(32) && !type.getElementType().isInteger(64))
+      return op.emitOpError() << "indices must be i32 or i64, not " << type.getElementType();
+    if (failed(checkPart(op, type, tile, "indices")))
+      return failure();
+  }
+  if (!op.getMask())
+    return success();
+  auto mask = cast<RankedTensorType>(op.getMask().getType());
+  if (!mask.getElementType().isInteger(1))
+    return op.emitOpError() << "mask must be i1, not " << mask.getElementType();
+  return checkPart(op, mask, tile, "mask");
+}
+
+/// Checks what loads, stores and atomics share.
+template <typename Op>
+static LogicalResult checkAccess(Op op, RankedTensorType tile,
                                  std::optional<ArrayRef<bool>> inBounds) {
+  ViewType view = op.getView().getType();
+  size_t offsetCount = op.getOffsets().size(), extentCount = op.getExtents().size();
+  ArrayRef<int64_t> dims = op.getDims();
   if (tile.getElementType() != view.getElementType())
-    return op->emitOpError() << "tile of " << tile.getElementType() << " in a view of "
-                             << view.getElementType();
+    return op.emitOpError() << "tile of " << tile.getElementType() << " in a view of "
+                            << view.getElementType();
   if (offsetCount != size_t(view.getRank()) || dims.size() != size_t(view.getRank()))
-    return op->emitOpError() << "needs one offset and one entry of dims for each of the "
-                             << view.getRank() << " dimensions of the view";
+    return op.emitOpError() << "needs one offset and one entry of dims for each of the "
+                            << view.getRank() << " dimensions of the view";
   if (extentCount != size_t(tile.getRank()))
-    return op->emitOpError() << "needs one extent for each of the " << tile.getRank()
-                             << " dimensions of the tile";
+    return op.emitOpError() << "needs one extent for each of the " << tile.getRank()
+                            << " dimensions of the tile";
   int64_t next = 0;
+  bool hasIndices = !op.getIndices().empty();
   for (int64_t dim : dims) {
     if (dim == -1)
       continue;
-    if (dim != next++)
-      return op->emitOpError("dims must name each dimension of the tile once, in order");
+    if (hasIndices ? dim < next || dim >= tile.getRank() : dim != next)
+      return op.emitOpError("dims must name each dimension of the tile once, in order");
+    next = dim + 1;
   }
-  if (next != tile.getRank())
-    return op->emitOpError("dims must name each dimension of the tile once, in order");
+  if (!hasIndices && next != tile.getRank())
+    return op.emitOpError("dims must name each dimension of the tile once, in order");
   if (inBounds && inBounds->size() != size_t(tile.getRank()))
-    return op->emitOpError("in_bounds needs one entry for each dimension of the tile");
-  return success();
+    return op.emitOpError("in_bounds needs one entry for each dimension of the tile");
+  return checkIndices(op, tile);
 }
 
 static std::optional<ArrayRef<bool>> optionalArray(DenseBoolArrayAttr attr) {
@@ -166,6 +209,33 @@ LogicalResult ForOp::verify() {
   return success();
 }
 
+YieldOp IfOp::getThenYield() { return cast<YieldOp>(getThenBody().front().getTerminator()); }
+YieldOp IfOp::getElseYield() { return cast<YieldOp>(getElseBody().front().getTerminator()); }
+
+LogicalResult IfOp::verify() {
+  for (YieldOp yield : {getThenYield(), getElseYield()})
+    if (yield.getValues().getTypes() != getResultTypes())
+      return emitOpError("yielded values and results differ in type");
+  return success();
+}
+
+YieldOp WhileOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
+Value WhileOp::getCondition() {
+  return cast<YieldOp>(getBefore().front().getTerminator()).getValues().front();
+}
+
+LogicalResult WhileOp::verify() {
+  for (Region *region : {&getBefore(), &getBody()})
+    if (region->getArgumentTypes() != getInits().getTypes())
+      return emitOpError("body arguments and initial values differ in type");
+  ValueRange condition = cast<YieldOp>(getBefore().front().getTerminator()).getValues();
+  if (condition.size() != 1 || !condition.front().getType().isInteger(1))
+    return emitOpError("the first region yields one i1");
+  if (getYield().getValues().getTypes() != getInits().getTypes())
+    return emitOpError("yielded and initial values differ in type");
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -190,13 +260,38 @@ LogicalResult LoadOp::verify() {
   for (std::optional<TypedAttr> value : {getPad(), getBeyond()})
     if (value && value->getType() != getType().getElementType())
       return emitOpError() << "value " << *value << " for a tile of " << getType().getElementType();
-  return checkAccess(*this, getType(), getView().getType(), getOffsets().size(),
-                     getExtents().size(), getDims(), optionalArray(getInBoundsAttr()));
+  return checkAccess(*this, getType(), optionalArray(getInBoundsAttr()));
 }
 
 LogicalResult StoreOp::verify() {
-  return checkAccess(*this, getValue().getType(), getView().getType(), getOffsets().size(),
-                     getExtents().size(), getDims(), optionalArray(getInBoundsAttr()));
+  return checkAccess(*this, getValue().getType(), optionalArray(getInBoundsAttr()));
+}
+
+void AtomicOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getViewMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getViewMutable());
+}
+
+LogicalResult AtomicOp::verify() {
+  Type element = getType().getElementType();
+  if (bool(getCompare()) != (getKind() == AtomicKind::CompareExchange))
+    return emitOpError("takes 'compare' if it is a compare_exchange, and only then");
+  if (getCompare() && getCompare().getType() != getType())
+    return emitOpError("value and compare differ in type");
+  bool bits = getKind() == AtomicKind::And || getKind() == AtomicKind::Or ||
+              getKind() == AtomicKind::Xor || getKind() == AtomicKind::UnsignedMaximum ||
+              getKind() == AtomicKind::UnsignedMinimum;
+  if (bits && !element.isInteger())
+    return emitOpError() << stringifyAtomicKind(getKind()) << " needs integers, not " << element;
+  return checkAccess(*this, getType(), std::nullopt);
+}
+
+LogicalResult ScalarOp::verify() {
+  if (getSource().getType().getRank() != 0)
+    return emitOpError() << "source " << getSource().getType() << " has dimensions";
+  if (getSource().getType().getElementType() != getType())
+    return emitOpError("source and result differ in element type");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -153,8 +153,73 @@ def Tile_ForOp : Tile_Op<"for", [SingleBlockImplicitTerminator<"YieldOp">,
   }];
 }
 
+def Tile_IfOp : Tile_Op<"if", [SingleBlockImplicitTerminator<"YieldOp">, NoRegionArguments,
+                               RecursiveMemoryEffects]> {
+  let summary = "one of two pieces of code, by a condition that a block has one of";
+  let description = [{
+    The results are what the piece that runs yields.
+
+    Example:
+    ```mlir
+    %r = tile.if %c : tensor<4xf32> {
+      tile.yield %a : tensor<4xf32>
+    } else {
+      tile.yield %b : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins I1:$condition);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$then_body, SizedRegion<1>:$else_body);
+  let assemblyFormat = [{
+    $condition (`:` type($results)^)? attr-dict-with-keyword $then_body `else` $else_body
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    YieldOp getThenYield();
+    YieldOp getElseYield();
+  }];
+}
+
+def Tile_WhileOp : Tile_Op<"while", [SingleBlockImplicitTerminator<"YieldOp">,
+                                     AllTypesMatch<["inits", "results"]>,
+                                     RecursiveMemoryEffects]> {
+  let summary = "a loop as long as a condition holds that a block has one of";
+  let description = [{
+    Both regions take the carried values. The first yields the condition, an i1; if it
+    holds, the second runs and yields the next values. The results are the values for
+    which it does not hold.
+
+    Example:
+    ```mlir
+    %r = tile.while (%a) : index {
+    ^bb0(%v: index):
+      %c = arith.cmpi slt, %v, %n : index
+      tile.yield %c : i1
+    } do {
+    ^bb0(%v: index):
+      %next = arith.addi %v, %v : index
+      tile.yield %next : index
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$inits);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$before, SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    (`(` $inits^ `)` `:` type($results))? attr-dict-with-keyword $before `do` $body
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block::BlockArgListType getBeforeArguments() { return getBefore().getArguments(); }
+    ::mlir::Block::BlockArgListType getCarried() { return getBody().getArguments(); }
+    ::mlir::Value getCondition();
+    YieldOp getYield();
+  }];
+}
+
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike]> {
-  let summary = "ends a step of a tile loop";
+  let summary = "ends a step of a loop, or a piece of code that gives values";
   let description = [{ Example: `tile.yield %next : tensor<4xf32>` }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
@@ -278,8 +343,17 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     or -1 if none does; each dimension of the tile is named exactly once, in
     increasing order. `extents` has one value for each dimension of the tile.
 
-    Elements at or beyond an extent have no value. Elements within the extents but
-    outside the view are `pad` (zero if absent).
+    Along a dimension of the view that `index_dims` names, the place of an element is
+    the offset plus its element of the tile of integers in `indices` that stands at
+    the same position (a gather). Such a tile has the result's rank and in each
+    dimension its size, or size one; no dimension of the tile runs along the
+    dimension that it indexes. With indices, `dims` need not name every dimension of
+    the tile. `mask` is a tile of i1 of that kind; where it is false, the indices are
+    not looked at.
+
+    Elements at or beyond an extent have no value. Elements within the extents that
+    are outside the view, or that the mask leaves out, are `pad` (zero if absent).
+    Indices do not wrap around.
 
     Set by passes: `beyond`, the value that the lowering shall put in elements at or
     beyond an extent (absent: nobody looks at them); `alignment`, a number of bytes
@@ -292,15 +366,20 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     ```mlir
     %v = tile.load %x[%row, %c0] dims [0, 1] extents(%rows, %n)
         : !tile.view<2 x bf16> -> tensor<?x?xbf16, #tile.dims<[rows, cols]>>
+    %g = tile.load %x[%c0, %c0] dims [-1, 1] at [0](%i : tensor<?x1xi64, #tile.dims<[rows, _]>>)
+        extents(%rows, %n) : !tile.view<2 x bf16> -> tensor<?x?xbf16, #tile.dims<[rows, cols]>>
     ```
   }];
   let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$offsets, Variadic<Index>:$extents,
-                       DenseI64ArrayAttr:$dims, OptionalAttr<TypedAttrInterface>:$pad,
+                       Variadic<AnyRankedTensor>:$indices, Optional<AnyRankedTensor>:$mask,
+                       DenseI64ArrayAttr:$dims, OptionalAttr<DenseI64ArrayAttr>:$index_dims,
+                       OptionalAttr<TypedAttrInterface>:$pad,
                        OptionalAttr<TypedAttrInterface>:$beyond, OptionalAttr<I64Attr>:$alignment,
                        OptionalAttr<I64Attr>:$divisor, OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $view `[` $offsets `]` `dims` $dims (`extents` `(` $extents^ `)`)? attr-dict
+    $view `[` $offsets `]` `dims` $dims (`at` $index_dims^ `(` $indices `:` type($indices) `)`)?
+    (`mask` `(` $mask^ `:` type($mask) `)`)? (`extents` `(` $extents^ `)`)? attr-dict
     `:` type($view) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -311,7 +390,8 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments,
   let summary = "writes a tile to a view";
   let description = [{
     Operands and attributes are those of `tile.load`. Elements at or beyond an extent,
-    and elements outside the view, are not written.
+    elements outside the view and those that the mask leaves out are not written. Of
+    elements whose indices are equal any one may be the last to be written.
 
     Example:
     ```mlir
@@ -320,13 +400,67 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments,
     ```
   }];
   let arguments = (ins AnyRankedTensor:$value, Tile_ViewType:$view, Variadic<Index>:$offsets,
-                       Variadic<Index>:$extents, DenseI64ArrayAttr:$dims,
+                       Variadic<Index>:$extents, Variadic<AnyRankedTensor>:$indices,
+                       Optional<AnyRankedTensor>:$mask, DenseI64ArrayAttr:$dims,
+                       OptionalAttr<DenseI64ArrayAttr>:$index_dims,
                        OptionalAttr<I64Attr>:$alignment, OptionalAttr<I64Attr>:$divisor,
                        OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
   let assemblyFormat = [{
-    $value `,` $view `[` $offsets `]` `dims` $dims (`extents` `(` $extents^ `)`)? attr-dict
+    $value `,` $view `[` $offsets `]` `dims` $dims
+    (`at` $index_dims^ `(` $indices `:` type($indices) `)`)?
+    (`mask` `(` $mask^ `:` type($mask) `)`)? (`extents` `(` $extents^ `)`)? attr-dict
     `:` type($value) `,` type($view)
   }];
+  let hasVerifier = 1;
+}
+
+def Tile_AtomicOp : Tile_Op<"atomic", [AttrSizedOperandSegments,
+                                       AllTypesMatch<["value", "result"]>,
+                                       DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "reads, combines and writes each element of a place in one step";
+  let description = [{
+    The place is described as in `tile.load`. Each element in the extents, the view and
+    the mask is read, combined with `value` as `kind` says and written back, and no
+    other access of the tensor by an atomic happens in between. The result is what was
+    read; elements that were left out are zero. Of equal places in one tile each is
+    combined, in any order. `compare_exchange` writes `value` where the element has the
+    bits of `compare`. `order` says which accesses of this block before and behind it
+    those of other blocks see in that order; `scope` which blocks.
+
+    Example:
+    ```mlir
+    %old = tile.atomic add %v, %counts[%c0] dims [-1] at [0](%i : tensor<64xi64>)
+        extents(%rows) order relaxed scope device : tensor<64xi32>, !tile.view<1 x i32>
+    ```
+  }];
+  let arguments = (ins Tile_AtomicKindAttr:$kind, AnyRankedTensor:$value,
+                       Optional<AnyRankedTensor>:$compare, Tile_ViewType:$view,
+                       Variadic<Index>:$offsets, Variadic<Index>:$extents,
+                       Variadic<AnyRankedTensor>:$indices, Optional<AnyRankedTensor>:$mask,
+                       DenseI64ArrayAttr:$dims, OptionalAttr<DenseI64ArrayAttr>:$index_dims,
+                       Tile_MemoryOrderAttr:$order, Tile_MemoryScopeAttr:$scope);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $kind $value `,` $view `[` $offsets `]` `dims` $dims
+    (`at` $index_dims^ `(` $indices `:` type($indices) `)`)?
+    (`mask` `(` $mask^ `:` type($mask) `)`)? (`compare` `(` $compare^ `:` type($compare) `)`)?
+    (`extents` `(` $extents^ `)`)? `order` $order `scope` $scope attr-dict
+    `:` type($value) `,` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ScalarOp : Tile_Op<"scalar", [Pure]> {
+  let summary = "the only element of a tile without dimensions";
+  let description = [{
+    All lanes of a block have the same value, so that bounds and conditions may depend
+    on it.
+
+    Example: `tile.scalar %t : tensor<i64> -> i64`
+  }];
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 

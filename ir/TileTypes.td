@@ -111,6 +111,41 @@ def Tile_ArgReductionKindAttr : I32EnumAttr<"ArgReductionKind", "which element i
   let cppNamespace = "::wavetile::tile";
 }
 
+def Tile_AtomicKindAttr : I32EnumAttr<"AtomicKind", "what an atomic makes of two elements", [
+    I32EnumAttrCase<"Add", 0, "add">,
+    I32EnumAttrCase<"Maximum", 1, "maximum">,
+    I32EnumAttrCase<"Minimum", 2, "minimum">,
+    I32EnumAttrCase<"UnsignedMaximum", 3, "unsigned_maximum">,
+    I32EnumAttrCase<"UnsignedMinimum", 4, "unsigned_minimum">,
+    I32EnumAttrCase<"And", 5, "and">,
+    I32EnumAttrCase<"Or", 6, "or">,
+    I32EnumAttrCase<"Xor", 7, "xor">,
+    I32EnumAttrCase<"Exchange", 8, "exchange">,
+    I32EnumAttrCase<"CompareExchange", 9, "compare_exchange">,
+  ]> {
+  let cppNamespace = "::wavetile::tile";
+  let description = [{
+    `maximum` and `minimum` of floats give NaN if either is NaN.
+  }];
+}
+
+def Tile_MemoryOrderAttr : I32EnumAttr<"MemoryOrder", "how an atomic orders other accesses", [
+    I32EnumAttrCase<"Relaxed", 0, "relaxed">,
+    I32EnumAttrCase<"Acquire", 1, "acquire">,
+    I32EnumAttrCase<"Release", 2, "release">,
+    I32EnumAttrCase<"AcquireRelease", 3, "acquire_release">,
+  ]> {
+  let cppNamespace = "::wavetile::tile";
+}
+
+def Tile_MemoryScopeAttr : I32EnumAttr<"MemoryScope", "who takes part in an atomic's order", [
+    I32EnumAttrCase<"Block", 0, "block">,
+    I32EnumAttrCase<"Device", 1, "device">,
+    I32EnumAttrCase<"System", 2, "system">,
+  ]> {
+  let cppNamespace = "::wavetile::tile";
+}
+
 def Tile_RowStrategyAttr : I32EnumAttr<"RowStrategy", "where a row dimension is combined", [
     I32EnumAttrCase<"Resident", 0, "resident">,
     I32EnumAttrCase<"Looped", 1, "looped">,

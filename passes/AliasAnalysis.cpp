@@ -7,31 +7,11 @@
 
 #include "passes/AliasAnalysis.h"
 
+#include "passes/Place.h"
+
 using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::tile;
-
-namespace {
-/// What loads and stores have in common.
-struct Access {
-  ViewOp view;
-  ValueRange offsets;
-  ArrayRef<int64_t> dims;
-
-  explicit Access(Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op)) {
-      view = load.getView().getDefiningOp<ViewOp>();
-      offsets = load.getOffsets();
-      dims = load.getDims();
-    } else {
-      auto store = cast<StoreOp>(op);
-      view = store.getView().getDefiningOp<ViewOp>();
-      offsets = store.getOffsets();
-      dims = store.getDims();
-    }
-  }
-};
-} // namespace
 
 static bool areEqual(Value a, Value b) {
   if (a == b)
@@ -57,24 +37,26 @@ static bool isDisjoint(Operation *op) {
 }
 
 Alias wavetile::alias(Operation *a, Operation *b) {
-  Access x(a), y(b);
-  if (!x.view || !y.view)
+  std::optional<Place> x = Place::of(a), y = Place::of(b);
+  ViewOp v = x ? x->viewOp() : ViewOp(), w = y ? y->viewOp() : ViewOp();
+  if (!v || !w)
     return Alias::May;
-  Value p = x.view.getPointer(), q = y.view.getPointer();
+  Value p = v.getPointer(), q = w.getPointer();
   if (p != q) {
     bool hasScratch = p.getDefiningOp<ScratchOp>() || q.getDefiningOp<ScratchOp>();
     return hasScratch || isDisjoint(a) ? Alias::None : Alias::May;
   }
-  // Sizes only decide which elements are left out.
-  bool same = areEqual(x.view.getStrides(), y.view.getStrides()) &&
-              areEqual(x.offsets, y.offsets) && x.dims == y.dims;
+  // Sizes only decide which elements are left out. Elements of a gather may be one another's.
+  bool same = x->indices.empty() && y->indices.empty() &&
+              areEqual(v.getStrides(), w.getStrides()) && areEqual(x->offsets, y->offsets) &&
+              x->dims == y->dims;
   return same ? Alias::Same : Alias::May;
 }
 
 SmallVector<Operation *> wavetile::getAccesses(Operation *op) {
   SmallVector<Operation *> accesses;
   op->walk([&](Operation *inner) {
-    if (isa<LoadOp, StoreOp>(inner))
+    if (Place::of(inner))
       accesses.push_back(inner);
   });
   return accesses;

@@ -29,10 +29,10 @@ enum class Alias {
   May,
 };
 
-/// `a` and `b` are `tile.load`s or `tile.store`s of one kernel or program.
+/// `a` and `b` are accesses (`tile.load`, `tile.store`, `tile.atomic`) of one kernel or program.
 Alias alias(mlir::Operation *a, mlir::Operation *b);
 
-/// Loads and stores at or inside an operation.
+/// The accesses of memory at or inside an operation.
 llvm::SmallVector<mlir::Operation *> getAccesses(mlir::Operation *op);
 
 } // namespace wavetile

@@ -34,6 +34,7 @@
 #include "passes/Config.h"
 #include "passes/MatrixLayouts.h"
 #include "passes/Passes.h"
+#include "passes/Place.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -66,6 +67,7 @@ private:
   const Layout *find(Value value) const;
 
   LogicalResult rewrite(Operation *op);
+  void rewriteAccess(Operation *op);
   Value converted(OpBuilder &builder, Value value, const Layout &layout);
   void requireOperand(OpOperand &operand, const Layout &layout);
   void setResultLayout(OpResult result, const Layout &natural);
@@ -270,6 +272,13 @@ static Layout broadcastSource(RankedTensorType source, const Layout &result) {
   return layout;
 }
 
+/// What an access moves: the tile whose layout says which lane accesses which element.
+static Value accessedTile(Operation *access) {
+  if (auto store = dyn_cast<tile::StoreOp>(access))
+    return store.getValue();
+  return access->getResult(0);
+}
+
 static SmallVector<unsigned> inverse(ArrayRef<int64_t> permutation) {
   SmallVector<unsigned> result(permutation.size());
   for (auto [index, from] : llvm::enumerate(permutation))
@@ -283,7 +292,42 @@ bool LayoutAssignment::spreadThrough(Operation *op) {
     llvm::append_range(values, op->getOperands());
     return tie(values);
   }
+  if (std::optional<Place> place = Place::of(op)) {
+    bool changed = false;
+    if (auto atomic = dyn_cast<tile::AtomicOp>(op)) {
+      SmallVector<Value> values = {atomic.getResult(), atomic.getValue()};
+      if (atomic.getCompare())
+        values.push_back(atomic.getCompare());
+      changed |= tie(values);
+    }
+    const Layout *known = find(accessedTile(op));
+    if (!known)
+      return changed;
+    Layout layout = *known;
+    SmallVector<Value> parts(place->indices);
+    if (place->mask)
+      parts.push_back(place->mask);
+    for (Value part : parts)
+      changed |= assign(part, broadcastSource(cast<RankedTensorType>(part.getType()), layout));
+    return changed;
+  }
   return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](tile::IfOp choice) {
+        bool changed = false;
+        for (auto [result, yes, no] :
+             llvm::zip_equal(choice.getResults(), choice.getThenYield().getValues(),
+                             choice.getElseYield().getValues()))
+          changed |= tie({result, yes, no});
+        return changed;
+      })
+      .Case([&](tile::WhileOp loop) {
+        bool changed = false;
+        for (auto [init, before, carried, yielded, result] :
+             llvm::zip_equal(loop.getInits(), loop.getBeforeArguments(), loop.getCarried(),
+                             loop.getYield().getValues(), loop.getResults()))
+          changed |= tie({carried, before, result, yielded, init});
+        return changed;
+      })
       .Case([&](tile::ForOp loop) {
         bool changed = false;
         for (auto [init, carried, yielded, result] :
@@ -404,6 +448,30 @@ static void retypeConstant(arith::ConstantOp constant) {
                                                splat.getSplatValue<Attribute>()));
 }
 
+void LayoutAssignment::rewriteAccess(Operation *op) {
+  Layout layout = *find(accessedTile(op));
+  auto requirePart = [&](OpOperand &operand) {
+    requireOperand(operand,
+                   broadcastSource(cast<RankedTensorType>(operand.get().getType()), layout));
+  };
+  auto requireParts = [&](auto access) {
+    for (OpOperand &operand : access.getIndicesMutable())
+      requirePart(operand);
+    for (OpOperand &operand : access.getMaskMutable())
+      requirePart(operand);
+  };
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<tile::LoadOp, tile::StoreOp>(requireParts)
+      .Case([&](tile::AtomicOp atomic) {
+        requireParts(atomic);
+        requireOperand(atomic.getValueMutable(), layout);
+        for (OpOperand &operand : atomic.getCompareMutable())
+          requireOperand(operand, layout);
+      });
+  for (OpResult result : op->getResults())
+    setResultLayout(result, layout);
+}
+
 LogicalResult LayoutAssignment::rewrite(Operation *op) {
   for (Region &region : op->getRegions())
     for (BlockArgument argument : region.getArguments())
@@ -422,7 +490,33 @@ LogicalResult LayoutAssignment::rewrite(Operation *op) {
     }
     return success();
   }
+  if (Place::of(op)) {
+    rewriteAccess(op);
+    return success();
+  }
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](tile::IfOp choice) {
+        for (auto [index, result] : llvm::enumerate(choice->getResults())) {
+          if (!isTile(result))
+            continue;
+          Layout layout = *find(result);
+          for (tile::YieldOp yield : {choice.getThenYield(), choice.getElseYield()})
+            requireOperand(yield.getValuesMutable()[index], layout);
+          setResultLayout(result, layout);
+        }
+        return success();
+      })
+      .Case([&](tile::WhileOp loop) {
+        for (auto [index, carried] : llvm::enumerate(loop.getCarried())) {
+          if (!isTile(carried))
+            continue;
+          Layout layout = *find(carried);
+          requireOperand(loop.getInitsMutable()[index], layout);
+          requireOperand(loop.getYield().getValuesMutable()[index], layout);
+          setResultLayout(loop->getResult(index), layout);
+        }
+        return success();
+      })
       .Case([&](tile::ForOp loop) {
         for (auto [index, carried] : llvm::enumerate(loop.getCarried())) {
           if (!isTile(carried))

@@ -270,6 +270,35 @@ void BeyondAnalysis::visitFor(ForOp loop, LoadValue loadValue) {
     states[result] = get(carried);
 }
 
+void BeyondAnalysis::visitIf(IfOp choice, LoadValue loadValue) {
+  run(choice.getThenBody().front(), loadValue);
+  run(choice.getElseBody().front(), loadValue);
+  auto isOutside = [&](Value value) {
+    return !value || !choice->isAncestor(value.getParentRegion()->getParentOp());
+  };
+  for (auto [result, yes, no] :
+       llvm::zip_equal(choice.getResults(), choice.getThenYield().getValues(),
+                       choice.getElseYield().getValues())) {
+    State joined = get(yes), other = get(no);
+    for (auto [state, otherState] : llvm::zip_equal(joined, other)) {
+      state = join(state, otherState);
+      if (!isOutside(state.extent) || !isOutside(state.row))
+        state = Beyond::unknown();
+    }
+    states[result] = std::move(joined);
+  }
+}
+
+void BeyondAnalysis::visitWhile(WhileOp loop, LoadValue loadValue) {
+  // Steps may leave anything there.
+  for (Value value : llvm::concat<Value>(SmallVector<Value>(loop.getResults()),
+                                         SmallVector<Value>(loop.getCarried()),
+                                         SmallVector<Value>(loop.getBeforeArguments())))
+    states.erase(value);
+  run(loop.getBefore().front(), loadValue);
+  run(loop.getBody().front(), loadValue);
+}
+
 void BeyondAnalysis::visit(Operation *op, LoadValue loadValue) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](LoadOp load) {
@@ -321,6 +350,8 @@ void BeyondAnalysis::visit(Operation *op, LoadValue loadValue) {
       })
       .Case([&](ReduceOp reduce) { visitReduce(reduce); })
       .Case([&](ForOp loop) { visitFor(loop, loadValue); })
+      .Case([&](IfOp choice) { visitIf(choice, loadValue); })
+      .Case([&](WhileOp loop) { visitWhile(loop, loadValue); })
       .Default([&](Operation *other) {
         if (other->getNumResults() == 1 && isa<RankedTensorType>(other->getResult(0).getType()) &&
             OpTrait::hasElementwiseMappableTraits(other))

@@ -94,6 +94,8 @@ private:
 
   void visit(mlir::Operation *op, LoadValue loadValue);
   void visitFor(tile::ForOp loop, LoadValue loadValue);
+  void visitIf(tile::IfOp choice, LoadValue loadValue);
+  void visitWhile(tile::WhileOp loop, LoadValue loadValue);
   void visitReduce(tile::ReduceOp reduce);
   void visitElementwise(mlir::Operation *op);
   Beyond combine(mlir::Operation *op, llvm::ArrayRef<Beyond> operands);

@@ -28,6 +28,7 @@
 #include "passes/ElementFolding.h"
 #include "passes/IndexFacts.h"
 #include "passes/Passes.h"
+#include "passes/Place.h"
 #include "passes/Reductions.h"
 
 #include "ir/Tile.h"
@@ -59,13 +60,19 @@ public:
   void set() {
     if (!view)
       return;
-    op.setAlignment(alignment());
+    // Places that indices give are not known.
+    if (op.getIndices().empty())
+      op.setAlignment(alignment());
+    else
+      op.removeAlignmentAttr();
     int64_t divides = op.getExtents().empty() ? 1 : facts.divisor(op.getExtents().back());
     if (divides > 1)
       op.setDivisor(divides);
     else
       op.removeDivisorAttr();
-    SmallVector<bool> inBounds(tile.getRank(), false);
+    SmallVector<bool> inBounds(tile.getRank());
+    for (int64_t dim = 0; dim < tile.getRank(); ++dim)
+      inBounds[dim] = facts.constant(op.getExtents()[dim]) == tile.getDimSize(dim);
     for (auto [viewDim, tileDim] : llvm::enumerate(op.getDims()))
       if (tileDim >= 0)
         inBounds[tileDim] = isInBounds(viewDim, tileDim);
@@ -253,7 +260,7 @@ static TypedAttr padOf(LoadOp load) {
 /// value may stand beyond the extents: the lowering keeps lanes out of both in one way.
 bool BeyondChooser::mayLeaveView(LoadOp load) {
   auto view = load.getView().getDefiningOp<ViewOp>();
-  if (!view)
+  if (!view || !Place::of(load)->isStrided())
     return true;
   for (auto [offset, size, dim] :
        llvm::zip_equal(load.getOffsets(), view.getSizes(), load.getDims())) {

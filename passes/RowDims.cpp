@@ -7,6 +7,8 @@
 
 #include "passes/RowDims.h"
 
+#include "passes/Place.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -16,13 +18,10 @@ using namespace wavetile::tile;
 void wavetile::forEachExtent(Operation *op,
                              function_ref<void(RankedTensorType, unsigned, Value)> visit) {
   llvm::TypeSwitch<Operation *>(op)
-      .Case([&](LoadOp load) {
-        for (auto [axis, extent] : llvm::enumerate(load.getExtents()))
-          visit(load.getType(), axis, extent);
-      })
-      .Case([&](StoreOp store) {
-        for (auto [axis, extent] : llvm::enumerate(store.getExtents()))
-          visit(store.getValue().getType(), axis, extent);
+      .Case<LoadOp, StoreOp, AtomicOp>([&](auto access) {
+        Place place = *Place::of(access);
+        for (auto [axis, extent] : llvm::enumerate(place.extents))
+          visit(place.tile, axis, extent);
       })
       .Case([&](ReduceOp reduce) {
         visit(reduce.getSource().getType(), reduce.getAxis(), reduce.getExtent());

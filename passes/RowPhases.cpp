@@ -8,6 +8,7 @@
 #include "passes/RowPhases.h"
 
 #include "passes/AliasAnalysis.h"
+#include "passes/Place.h"
 #include "passes/RowDims.h"
 
 using namespace mlir;
@@ -84,6 +85,8 @@ LogicalResult RowPhases::classify(Report report) {
         return report(&op, "a tile has the row in two dimensions"), failure();
     if (auto dot = dyn_cast<DotOp>(op); dot && getDimName(dot.getLhs().getType(), 1) == row)
       return report(&op, "a dot along it needs the whole row"), failure();
+    if (isa<AtomicOp>(op))
+      return report(&op, "an atomic on it must happen once"), failure();
     wide.insert(&op);
 
     bool agree = true;
@@ -128,6 +131,8 @@ LogicalResult RowPhases::checkMemoryOrder(bool shared, Report report) {
     if (!isWide(&op)) {
       unsigned first = 2 * level(&op), last = first;
       for (Operation *access : getAccesses(&op)) {
+        if (shared && isa<AtomicOp>(access))
+          return report(access, "each block that shares it would do this atomic"), failure();
         if (shared && isa<LoadOp>(access))
           last = 2 * phases;
         accesses.push_back({access, first, last, false});
@@ -158,7 +163,7 @@ LogicalResult RowPhases::checkMemoryOrder(bool shared, Report report) {
   for (size_t later = 0; later < accesses.size(); ++later) {
     for (size_t earlier = 0; earlier < later; ++earlier) {
       const Timed &a = accesses[earlier], &b = accesses[later];
-      if (!isa<StoreOp>(a.access) && !isa<StoreOp>(b.access))
+      if (!isWrite(a.access) && !isWrite(b.access))
         continue;
       Alias relation = alias(a.access, b.access);
       if (relation == Alias::None || inOrder(a, b, relation))

@@ -194,7 +194,9 @@ void RowSharer::storePartials(Operation *reduction, IRMapping &mapping) {
     if (type.getElementType() != to.elementType)
       value = arith::ExtUIOp::create(builder, loc, withElementType(type, to.elementType), value);
     StoreOp::create(builder, loc, value, to.view, offsets(to, block), extents(to, {}),
-                    tileDims(to, /*withBlocks=*/false), /*alignment=*/nullptr,
+                    /*indices=*/ValueRange(), /*mask=*/Value(), tileDims(to, /*withBlocks=*/false),
+                    /*index_dims=*/nullptr,
+                    /*alignment=*/nullptr,
                     /*divisor=*/nullptr, /*in_bounds=*/nullptr);
   }
 }
@@ -211,7 +213,9 @@ void RowSharer::loadPartials(Operation *reduction, IRMapping &mapping) {
     names.push_back(builder.getStringAttr(staticDimName));
     Value value = LoadOp::create(builder, loc, getTileType(shape, from.elementType, names),
                                  from.view, offsets(from, zero), extents(from, {blockCount}),
-                                 tileDims(from, /*withBlocks=*/true), /*pad=*/nullptr,
+                                 /*indices=*/ValueRange(), /*mask=*/Value(),
+                                 tileDims(from, /*withBlocks=*/true), /*index_dims=*/nullptr,
+                                 /*pad=*/nullptr,
                                  /*beyond=*/nullptr, /*alignment=*/nullptr, /*divisor=*/nullptr,
                                  /*in_bounds=*/nullptr);
     if (type.getElementType() != from.elementType)

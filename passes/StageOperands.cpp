@@ -101,7 +101,7 @@ SmallVector<Value> StageOperandsPass::storeOperands(OpBuilder &builder, ArrayRef
     return stagings;
   Location loc = operands.front().getLoc();
   Operation *parent = builder.getInsertionBlock()->getParentOp();
-  if (isa<tile::ForOp>(parent))
+  if (!isa<tile::ProgramOp>(parent))
     tile::BarrierOp::create(builder, loc);
   for (Value operand : operands) {
     Value staging = createStaging(operand, parent);

@@ -9,6 +9,7 @@
 
 #include "backend_rocm/lowering/Lowering.h"
 #include "passes/AliasAnalysis.h"
+#include "passes/Place.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -23,21 +24,14 @@ using namespace wavetile::rocm;
 namespace {
 struct Access {
   tile::ViewOp view;
-  ValueRange offsets;
-  ArrayRef<int64_t> dims;
+  Place place;
   const Layout &layout;
 
-  explicit Access(tile::LoadOp load)
-      : view(load.getView().getDefiningOp<tile::ViewOp>()), offsets(load.getOffsets()),
-        dims(load.getDims()), layout(Lowering::layoutOf(load.getResult())) {}
-  explicit Access(tile::StoreOp store)
-      : view(store.getView().getDefiningOp<tile::ViewOp>()), offsets(store.getOffsets()),
-        dims(store.getDims()), layout(Lowering::layoutOf(store.getValue())) {}
-
   static Access of(Operation *op) {
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      return Access(load);
-    return Access(cast<tile::StoreOp>(op));
+    auto store = dyn_cast<tile::StoreOp>(op);
+    Value held = store ? Value(store.getValue()) : Value(op->getResult(0));
+    Place place = *Place::of(op);
+    return {place.viewOp(), place, Lowering::layoutOf(held)};
   }
 };
 } // namespace
@@ -83,15 +77,15 @@ static bool areOfSameLanes(Access a, Access b) {
              return agree(std::get<0>(pair), std::get<1>(pair));
            });
   };
-  return a.view.getPointer() == b.view.getPointer() && a.layout == b.layout && a.dims == b.dims &&
-         all(a.view.getStrides(), b.view.getStrides(), areEqual) &&
-         all(a.offsets, b.offsets, areCongruent);
+  return a.place.indices.empty() && b.place.indices.empty() &&
+         a.view.getPointer() == b.view.getPointer() && a.layout == b.layout &&
+         a.place.dims == b.place.dims && all(a.view.getStrides(), b.view.getStrides(), areEqual) &&
+         all(a.place.offsets, b.place.offsets, areCongruent);
 }
 
 /// Whether `later` must wait until all waves have done `earlier`.
 static bool mustWait(Operation *earlier, Operation *later) {
-  if ((!isa<tile::StoreOp>(earlier) && !isa<tile::StoreOp>(later)) ||
-      alias(earlier, later) == Alias::None)
+  if ((!isWrite(earlier) && !isWrite(later)) || alias(earlier, later) == Alias::None)
     return false;
   Access a = Access::of(earlier), b = Access::of(later);
   return !a.view || !b.view || !areOfSameLanes(a, b);
@@ -104,6 +98,14 @@ static bool mustWait(Operation *earlier, Operation *later) {
 AccessOrder::AccessOrder(tile::ProgramOp program)
     : program(program), accesses(getAccesses(program)) {}
 
+/// The innermost operation of these kinds around another, or null.
+template <typename... Ops> static Operation *enclosing(Operation *op) {
+  for (op = op->getParentOp(); op; op = op->getParentOp())
+    if (isa<Ops...>(op))
+      return op;
+  return nullptr;
+}
+
 bool AccessOrder::needsBarrierBefore(Operation *access) {
   if (program.getWaves() == 1)
     return false;
@@ -112,15 +114,15 @@ bool AccessOrder::needsBarrierBefore(Operation *access) {
   // What comes later in a loop's step comes earlier than the next step.
   for (Operation *other :
        ArrayRef(accesses).drop_until([&](Operation *op) { return op == access; })) {
-    auto loop = access->getParentOfType<tile::ForOp>();
+    Operation *loop = enclosing<tile::ForOp, tile::WhileOp>(access);
     while (loop && !loop->isAncestor(other))
-      loop = loop->getParentOfType<tile::ForOp>();
+      loop = enclosing<tile::ForOp, tile::WhileOp>(loop);
     waits |= loop && mustWait(other, access);
   }
-  // A barrier in a loop is one for what is in the loop, which may have no step.
-  auto loop = access->getParentOfType<tile::ForOp>();
+  // A barrier in a loop or choice is one for what is in it, which may not run.
+  Operation *optional = enclosing<tile::ForOp, tile::WhileOp, tile::IfOp>(access);
   if (waits)
-    llvm::erase_if(unordered, [&](Operation *op) { return !loop || loop->isAncestor(op); });
+    llvm::erase_if(unordered, [&](Operation *op) { return !optional || optional->isAncestor(op); });
   unordered.push_back(access);
   return waits;
 }

@@ -130,8 +130,8 @@ LogicalResult rocm::lowerLoad(Lowering &state, tile::LoadOp op) {
   const Layout &layout = Lowering::layoutOf(op.getResult());
   Type element = op.getType().getElementType();
   Type registerType = state.registerType(element);
-  TileAccess access(state, {state.views.lookup(op.getView()), layout, element, op.getDims(),
-                            op.getOffsets(), op.getExtents(), inBoundsOf(op.getInBoundsAttr()),
+  MemoryView view = state.views.lookup(op.getView());
+  TileAccess access(state, {view, layout, element, *Place::of(op), inBoundsOf(op.getInBoundsAttr()),
                             int64_t(op.getDivisor().value_or(1)), /*isStore=*/false});
   FailureOr<Attribute> fill = fillOf(state, op);
   if (failed(fill))
@@ -164,8 +164,8 @@ LogicalResult rocm::lowerLoad(Lowering &state, tile::LoadOp op) {
 LogicalResult rocm::lowerStore(Lowering &state, tile::StoreOp op) {
   const Layout &layout = Lowering::layoutOf(op.getValue());
   Type element = op.getValue().getType().getElementType();
-  TileAccess access(state, {state.views.lookup(op.getView()), layout, element, op.getDims(),
-                            op.getOffsets(), op.getExtents(), inBoundsOf(op.getInBoundsAttr()),
+  MemoryView view = state.views.lookup(op.getView());
+  TileAccess access(state, {view, layout, element, *Place::of(op), inBoundsOf(op.getInBoundsAttr()),
                             int64_t(op.getDivisor().value_or(1)), /*isStore=*/true});
   SmallVector<Value> registers = state.unpack(state.registers(op.getValue()));
   for (const TileAccess::Group &group : access.groups()) {

@@ -154,7 +154,7 @@ public:
   void setLdsBase(mlir::Value base) { ldsBase = base; }
 
   /// The innermost tile loop in which code is being emitted.
-  tile::ForOp enclosingLoop;
+  mlir::Operation *enclosingLoop = nullptr;
 
 private:
   mlir::Value fieldsOf(const Layout &layout, unsigned dim, LayoutInput input, mlir::Value number);

@@ -22,10 +22,11 @@ constexpr int64_t rangeCheckedBytes = outOfRangeOffset;
 TileAccess::TileAccess(Lowering &state, const AccessDescription &access)
     : state(state), access(access), memory(state.memoryType(access.element)),
       bytes(Lowering::bytesOf(memory)) {
-  viewDimOf.resize(access.layout.rank());
-  for (auto [viewDim, dim] : llvm::enumerate(access.dims))
+  viewDimOf.resize(access.layout.rank(), -1);
+  for (auto [viewDim, dim] : llvm::enumerate(access.place.dims))
     if (dim >= 0)
       viewDimOf[dim] = viewDim;
+  readParts();
   chooseGroups();
   buildBase();
   if (access.isStore)
@@ -61,11 +62,37 @@ Value TileAccess::strideBytes(unsigned viewDim) {
   return state.mul(access.view.strides[viewDim], state.constant(state.indexType(), bytes));
 }
 
+/// The registers of a tile, some of whose dimensions may have size one, for those of the access.
+static SmallVector<Value> registersFor(Lowering &state, Value part, const Layout &layout) {
+  auto sources = broadcastRegisters(Lowering::layoutOf(part), layout);
+  assert(sources && "tile-assign-layouts gives indices and masks a slice of the tile's layout");
+  SmallVector<Value> from = state.unpack(state.registers(part));
+  return llvm::map_to_vector(*sources, [&](unsigned reg) { return from[reg]; });
+}
+
+void TileAccess::readParts() {
+  for (Value tile : access.place.indices)
+    indexRegisters.push_back(registersFor(state, tile, access.layout));
+  if (access.place.mask)
+    maskRegisters = registersFor(state, access.place.mask, access.layout);
+}
+
+/// Whether indices or the mask may differ between neighbours along a dimension of the tile.
+bool TileAccess::variesAlong(unsigned dim) const {
+  auto varies = [&](Value part) {
+    return cast<RankedTensorType>(part.getType()).getDimSize(dim) != 1;
+  };
+  return llvm::any_of(access.place.indices, varies) ||
+         (access.place.mask && varies(access.place.mask));
+}
+
 /// Groups run along the dimension with stride one in which a lane holds most neighbours.
 void TileAccess::chooseGroups() {
+  if (access.isAtomic)
+    return;
   unsigned widest = state.target.globalMemory().widestAccessBits / (8 * bytes);
   for (unsigned dim = 0; dim < access.layout.rank(); ++dim) {
-    if (access.view.constantStrides[viewDimOf[dim]] != 1)
+    if (viewDimOf[dim] < 0 || access.view.constantStrides[viewDimOf[dim]] != 1 || variesAlong(dim))
       continue;
     // A group would have to begin in its middle as well as end there.
     if (mayBeNegative(viewDimOf[dim]))
@@ -77,28 +104,33 @@ void TileAccess::chooseGroups() {
     groupWidth = contiguous;
   }
   bool fastInBounds = fastDim && access.inBounds && (*access.inBounds)[*fastDim];
-  mayEndInGroup = groupWidth > 1 && !fastInBounds && access.divisor % groupWidth != 0;
+  if (!fastDim)
+    return;
+  // The claim is of the innermost dimension, along which groups need not run.
+  bool isInnermost = *fastDim + 1 == access.layout.rank();
+  int64_t divisor = isInnermost ? access.divisor : facts.divisor(access.place.extents[*fastDim]);
+  mayEndInGroup = groupWidth > 1 && !fastInBounds && divisor % groupWidth != 0;
 }
 
 bool TileAccess::mayBeNegative(unsigned viewDim) {
-  return !facts.isNonNegative(access.offsets[viewDim]);
+  return !facts.isNonNegative(access.place.offsets[viewDim]);
 }
 
 /// Whether the places in dimensions of the view along which no dimension of the tile runs lie in
 /// the view; null if they do for certain.
 Value TileAccess::fixedPlacesInside() {
   Value inside;
-  for (auto [viewDim, dim] : llvm::enumerate(access.dims)) {
-    if (dim >= 0)
+  for (auto [viewDim, dim] : llvm::enumerate(access.place.dims)) {
+    if (dim >= 0 || access.place.isIndexed(viewDim))
       continue;
     Value size = access.view.sizes[viewDim];
-    std::optional<int64_t> place = facts.constant(access.offsets[viewDim]);
+    std::optional<int64_t> place = facts.constant(access.place.offsets[viewDim]);
     llvm::APInt number;
     if (place && *place >= 0 && matchPattern(size, m_ConstantInt(&number)) && number.sgt(*place))
       continue;
     // Unsigned, so that no negative place is below.
     inside = conjunction(inside, state.compare(LLVM::ICmpPredicate::ult,
-                                               state.scalar(access.offsets[viewDim]), size));
+                                               state.scalar(access.place.offsets[viewDim]), size));
   }
   return inside;
 }
@@ -106,10 +138,10 @@ Value TileAccess::fixedPlacesInside() {
 /// The first coordinate of the tile in dimension `dim` that is not below the view, less the wave's
 /// part; null if all are not.
 Value TileAccess::firstInside(unsigned dim, Value wave) {
-  if (!mayBeNegative(viewDimOf[dim]))
+  if (viewDimOf[dim] < 0 || !mayBeNegative(viewDimOf[dim]))
     return {};
   Type index = state.indexType();
-  Value offset = state.scalar(access.offsets[viewDimOf[dim]]);
+  Value offset = state.scalar(access.place.offsets[viewDimOf[dim]]);
   constexpr int64_t beyondAnyTile = int64_t(1) << 30;
   Value first = state.sub(state.constant(index, 0), offset);
   first = LLVM::SMaxOp::create(state.builder, state.loc, first, state.constant(index, 0));
@@ -127,22 +159,25 @@ void TileAccess::buildBase() {
     Value product = state.mul(state.castInteger(number, index), strideBytes(viewDim));
     uniform = uniform ? state.add(uniform, product) : product;
   };
-  for (auto [viewDim, offset] : llvm::enumerate(access.offsets))
-    addProduct(state.scalar(offset), viewDim);
+  for (auto [viewDim, offset] : llvm::enumerate(access.place.offsets))
+    if (!access.place.isIndexed(viewDim))
+      addProduct(state.scalar(offset), viewDim);
   for (unsigned dim = 0; dim < access.layout.rank(); ++dim) {
     Lowering::Stand stand = state.stand(access.layout, dim);
     bool isUniformPart = access.layout.addsRegisters() && access.layout.hasDisjointFields();
-    if (stand.wave && isUniformPart)
+    if (stand.wave && isUniformPart && viewDimOf[dim] >= 0)
       addProduct(stand.wave, viewDimOf[dim]);
     if (access.inBounds && (*access.inBounds)[dim]) {
       limits.push_back(Value());
       firsts.push_back(Value());
       continue;
     }
-    unsigned viewDim = viewDimOf[dim];
-    Value left = state.sub(access.view.sizes[viewDim], state.scalar(access.offsets[viewDim]));
-    Value limit =
-        LLVM::SMinOp::create(state.builder, state.loc, state.scalar(access.extents[dim]), left);
+    Value limit = state.scalar(access.place.extents[dim]);
+    if (int viewDim = viewDimOf[dim]; viewDim >= 0) {
+      Value left =
+          state.sub(access.view.sizes[viewDim], state.scalar(access.place.offsets[viewDim]));
+      limit = LLVM::SMinOp::create(state.builder, state.loc, limit, left);
+    }
     // What is left may be less than any i32.
     if (state.wide)
       limit =
@@ -159,6 +194,29 @@ void TileAccess::buildBase() {
     base =
         LLVM::GEPOp::create(state.builder, state.loc, base.getType(), state.builder.getI8Type(),
                             base, ArrayRef<LLVM::GEPArg>{state.castInteger(uniform, state.i64())});
+}
+
+/// Adds what the indices of the group's elements give to its offset, and what they and the mask
+/// leave out to its mask.
+void TileAccess::addIndices(Group &group) {
+  unsigned first = group.registers.front();
+  if (!maskRegisters.empty())
+    group.mask = conjunction(group.mask, maskRegisters[first]);
+  for (auto [viewDim, registers] : llvm::zip_equal(access.place.indexDims, indexRegisters)) {
+    Value number = registers[first];
+    // Compared in full: an index that is far too large must not wrap around to one that is not.
+    Type type = number.getType().getIntOrFloatBitWidth() < 64 ? state.indexType() : state.i64();
+    number = state.castInteger(number, type);
+    if (facts.constant(access.place.offsets[viewDim]) != 0)
+      number =
+          state.add(number, state.castInteger(state.scalar(access.place.offsets[viewDim]), type));
+    // Unsigned, so that no negative index is below.
+    Value inside = state.compare(LLVM::ICmpPredicate::ult, number,
+                                 state.castInteger(access.view.sizes[viewDim], type));
+    group.mask = conjunction(group.mask, inside);
+    Value product = state.mul(state.castInteger(number, state.indexType()), strideBytes(viewDim));
+    group.offset = group.offset ? state.add(group.offset, product) : product;
+  }
 }
 
 void TileAccess::buildGroup(ArrayRef<unsigned> registers) {
@@ -183,12 +241,12 @@ void TileAccess::buildGroup(ArrayRef<unsigned> registers) {
             place ? state.bitXor(place, state.constantI32(constant)) : state.constantI32(constant);
       constant = 0;
     }
-    unsigned viewDim = viewDimOf[dim];
-    if (place) {
+    int viewDim = viewDimOf[dim];
+    if (place && viewDim >= 0) {
       Value product = state.mul(state.castInteger(place, index), strideBytes(viewDim));
       group.offset = group.offset ? state.add(group.offset, product) : product;
     }
-    if (constant) {
+    if (constant && viewDim >= 0) {
       if (auto stride = constantStrideBytes(viewDim)) {
         constantOffset += constant * *stride;
       } else {
@@ -223,6 +281,7 @@ void TileAccess::buildGroup(ArrayRef<unsigned> registers) {
     }
     group.rest = state.sub(limit, lanePlace);
   }
+  addIndices(group);
   if (constantOffset) {
     Value constant = state.constant(index, constantOffset);
     group.offset = group.offset ? state.add(group.offset, constant) : constant;
@@ -270,6 +329,14 @@ Value TileAccess::wideAddress(const Group &group, Value extraBytes) {
     offset = state.add(offset, group.uniformOffset);
   if (extraBytes)
     offset = state.add(offset, state.castInteger(extraBytes, state.i64()));
+  return LLVM::GEPOp::create(state.builder, state.loc, base.getType(), state.builder.getI8Type(),
+                             base, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value TileAccess::address(const Group &group) {
+  Value offset = group.offset;
+  if (group.uniformOffset)
+    offset = state.add(offset, group.uniformOffset);
   return LLVM::GEPOp::create(state.builder, state.loc, base.getType(), state.builder.getI8Type(),
                              base, ArrayRef<LLVM::GEPArg>{offset});
 }

@@ -26,19 +26,20 @@
 
 #include "backend_rocm/lowering/Lowering.h"
 #include "passes/IndexFacts.h"
+#include "passes/Place.h"
 
 namespace wavetile::rocm {
 
-/// What a tile.load or tile.store says of its access.
+/// What a tile.load, tile.store or tile.atomic says of its access.
 struct AccessDescription {
   const MemoryView &view;
   const Layout &layout;
   mlir::Type element;
-  llvm::ArrayRef<int64_t> dims; // for each dimension of the view that of the tile, or -1
-  mlir::ValueRange offsets, extents;
+  Place place;
   std::optional<llvm::ArrayRef<bool>> inBounds;
   int64_t divisor; // divides the innermost extent
-  bool isStore;
+  bool isStore;    // each element is accessed by one lane and register only
+  bool isAtomic = false;
 };
 
 class TileAccess {
@@ -65,7 +66,13 @@ public:
 
   mlir::Type memoryElement() const { return memory; }
 
+  /// The address of a group, for lanes of its mask.
+  mlir::Value address(const Group &group);
+
 private:
+  void readParts();
+  bool variesAlong(unsigned dim) const;
+  void addIndices(Group &group);
   void chooseGroups();
   void buildBase();
   void buildGroup(llvm::ArrayRef<unsigned> registers);
@@ -86,7 +93,11 @@ private:
   std::optional<unsigned> fastDim;
   unsigned groupWidth = 1;
   bool mayEndInGroup = false;
-  llvm::SmallVector<unsigned, 4> viewDimOf; // for each dimension of the tile
+  // For each dimension of the tile that of the view along which it runs, or -1.
+  llvm::SmallVector<int, 4> viewDimOf;
+  // For each register of the tile the index in each tile of indices, and the mask.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>, 2> indexRegisters;
+  llvm::SmallVector<mlir::Value> maskRegisters;
   // For each dimension of the tile the coordinates that are accessed, less the wave's part: from
   // `firsts` (null: 0) up to but without `limits` (null: all).
   llvm::SmallVector<mlir::Value, 4> firsts, limits;

@@ -42,7 +42,9 @@ mlir::Value truncateToFp8(Lowering &state, mlir::Value value, mlir::Type to);
 
 llvm::LogicalResult lowerLoad(Lowering &state, tile::LoadOp op);
 llvm::LogicalResult lowerStore(Lowering &state, tile::StoreOp op);
+llvm::LogicalResult lowerAtomic(Lowering &state, tile::AtomicOp op);
 
+llvm::LogicalResult lowerScalar(Lowering &state, tile::ScalarOp op);
 llvm::LogicalResult lowerFull(Lowering &state, tile::FullOp op);
 llvm::LogicalResult lowerIota(Lowering &state, tile::IotaOp op);
 llvm::LogicalResult lowerExpandDims(Lowering &state, tile::ExpandDimsOp op);

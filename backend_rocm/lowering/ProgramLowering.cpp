@@ -58,6 +58,11 @@ private:
   LogicalResult lowerBlock(Block &block);
   LogicalResult lowerOperation(Operation *op);
   LogicalResult lowerFor(tile::ForOp op);
+  LogicalResult lowerIf(tile::IfOp op);
+  LogicalResult lowerWhile(tile::WhileOp op);
+  void flatten(ValueRange values, SmallVectorImpl<Value> &flat);
+  void bind(ValueRange targets, ValueRange flat);
+  void addArguments(Block *block, ValueRange like);
   LogicalResult lowerView(tile::ViewOp op);
   void orderAccess(Operation *access);
   void lowerBlockId(tile::BlockIdOp op);
@@ -202,33 +207,55 @@ void ProgramLowering::lowerBlockId(tile::BlockIdOp op) {
   state.scalars[op.getResult()] = state.castInteger(id, state.indexType());
 }
 
+/// Appends scalars, and the chunks of tiles, which become the arguments of blocks.
+void ProgramLowering::flatten(ValueRange values, SmallVectorImpl<Value> &flat) {
+  for (Value value : values) {
+    if (isa<RankedTensorType>(value.getType()))
+      llvm::append_range(flat, state.registers(value).chunks);
+    else
+      flat.push_back(state.scalar(value));
+  }
+}
+
+/// Gives `targets` the values that `flatten` would make of them.
+void ProgramLowering::bind(ValueRange targets, ValueRange flat) {
+  for (Value target : targets) {
+    if (!isa<RankedTensorType>(target.getType())) {
+      state.scalars[target] = flat.front();
+      flat = flat.drop_front();
+      continue;
+    }
+    TileRegisters registers;
+    unsigned count = Lowering::layoutOf(target).registerCount();
+    registers.width = Lowering::chunkWidth(count);
+    registers.chunks.append(flat.begin(), flat.begin() + count / registers.width);
+    flat = flat.drop_front(count / registers.width);
+    state.tiles[target] = std::move(registers);
+  }
+}
+
+void ProgramLowering::addArguments(Block *block, ValueRange like) {
+  for (Value value : like)
+    block->addArgument(value.getType(), value.getLoc());
+}
+
 LogicalResult ProgramLowering::lowerFor(tile::ForOp op) {
   if (!op.getBlockSize())
     return op.emitOpError("has no block size; run tile-bind-config first");
   Location loc = op.getLoc();
-  tile::ForOp outer = state.enclosingLoop;
+  Operation *outer = state.enclosingLoop;
   state.enclosingLoop = op;
 
-  // Carried values become block arguments, one for each chunk of a tile.
-  SmallVector<Value> initial;
-  for (Value init : op.getInits()) {
-    if (isa<RankedTensorType>(init.getType()))
-      llvm::append_range(initial, state.registers(init).chunks);
-    else
-      initial.push_back(state.scalar(init));
-  }
+  SmallVector<Value> entry{state.scalar(op.getLower())};
+  flatten(op.getInits(), entry);
   Block *before = builder.getInsertionBlock();
   Block *after = before->splitBlock(builder.getInsertionPoint());
   Block *header = builder.createBlock(after);
   Block *body = builder.createBlock(after);
   Type index = state.indexType();
-  header->addArgument(index, loc);
-  for (Value value : initial)
-    header->addArgument(value.getType(), loc);
+  addArguments(header, entry);
 
   builder.setInsertionPointToEnd(before);
-  SmallVector<Value> entry{state.scalar(op.getLower())};
-  llvm::append_range(entry, initial);
   LLVM::BrOp::create(builder, loc, entry, header);
 
   builder.setInsertionPointToEnd(header);
@@ -238,23 +265,8 @@ LogicalResult ProgramLowering::lowerFor(tile::ForOp op) {
   Value last = op.getFull() ? state.add(begin, size) : state.add(begin, state.constant(index, 1));
   Value goesOn = state.compare(LLVM::ICmpPredicate::sle, last, upper);
   LLVM::CondBrOp::create(builder, loc, goesOn, body, ValueRange(), after, ValueRange());
-
-  auto bindCarried = [&](ValueRange targets) {
-    unsigned next = 1;
-    for (Value target : targets) {
-      if (!isa<RankedTensorType>(target.getType())) {
-        state.scalars[target] = header->getArgument(next++);
-        continue;
-      }
-      TileRegisters registers;
-      unsigned count = Lowering::layoutOf(target).registerCount();
-      registers.width = Lowering::chunkWidth(count);
-      for (unsigned chunk = 0; chunk < count / registers.width; ++chunk)
-        registers.chunks.push_back(header->getArgument(next++));
-      state.tiles[target] = std::move(registers);
-    }
-  };
-  bindCarried(ValueRange(op.getCarried()));
+  ValueRange carried = ValueRange(header->getArguments()).drop_front();
+  bind(ValueRange(op.getCarried()), carried);
 
   builder.setInsertionPointToEnd(body);
   state.scalars[op.getBegin()] = begin;
@@ -264,16 +276,69 @@ LogicalResult ProgramLowering::lowerFor(tile::ForOp op) {
   if (failed(lowerBlock(op.getBody().front())))
     return failure();
   SmallVector<Value> next{state.add(begin, size)};
-  for (Value value : op.getYield().getValues()) {
-    if (isa<RankedTensorType>(value.getType()))
-      llvm::append_range(next, state.registers(value).chunks);
-    else
-      next.push_back(state.scalar(value));
-  }
+  flatten(op.getYield().getValues(), next);
   LLVM::BrOp::create(builder, loc, next, header);
 
   builder.setInsertionPointToStart(after);
-  bindCarried(op.getResults());
+  bind(op.getResults(), carried);
+  state.enclosingLoop = outer;
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerIf(tile::IfOp op) {
+  Location loc = op.getLoc();
+  Block *before = builder.getInsertionBlock();
+  Block *after = before->splitBlock(builder.getInsertionPoint());
+  Block *blocks[] = {builder.createBlock(after), builder.createBlock(after)};
+  builder.setInsertionPointToEnd(before);
+  LLVM::CondBrOp::create(builder, loc, state.scalar(op.getCondition()), blocks[0], ValueRange(),
+                         blocks[1], ValueRange());
+  for (auto [block, region] : llvm::zip_equal(blocks, MutableArrayRef<Region>(op->getRegions()))) {
+    builder.setInsertionPointToEnd(block);
+    if (failed(lowerBlock(region.front())))
+      return failure();
+    SmallVector<Value> values;
+    flatten(cast<tile::YieldOp>(region.front().getTerminator()).getValues(), values);
+    if (after->getNumArguments() != values.size())
+      addArguments(after, values);
+    LLVM::BrOp::create(builder, loc, values, after);
+  }
+  builder.setInsertionPointToStart(after);
+  bind(op.getResults(), after->getArguments());
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerWhile(tile::WhileOp op) {
+  Location loc = op.getLoc();
+  Operation *outer = state.enclosingLoop;
+  state.enclosingLoop = op;
+  SmallVector<Value> entry;
+  flatten(op.getInits(), entry);
+  Block *before = builder.getInsertionBlock();
+  Block *after = before->splitBlock(builder.getInsertionPoint());
+  Block *header = builder.createBlock(after);
+  Block *body = builder.createBlock(after);
+  addArguments(header, entry);
+  builder.setInsertionPointToEnd(before);
+  LLVM::BrOp::create(builder, loc, entry, header);
+
+  builder.setInsertionPointToEnd(header);
+  bind(ValueRange(op.getBeforeArguments()), header->getArguments());
+  bind(ValueRange(op.getCarried()), header->getArguments());
+  if (failed(lowerBlock(op.getBefore().front())))
+    return failure();
+  LLVM::CondBrOp::create(builder, loc, state.scalar(op.getCondition()), body, ValueRange(), after,
+                         ValueRange());
+
+  builder.setInsertionPointToEnd(body);
+  if (failed(lowerBlock(op.getBody().front())))
+    return failure();
+  SmallVector<Value> next;
+  flatten(op.getYield().getValues(), next);
+  LLVM::BrOp::create(builder, loc, next, header);
+
+  builder.setInsertionPointToStart(after);
+  bind(op.getResults(), header->getArguments());
   state.enclosingLoop = outer;
   return success();
 }
@@ -288,6 +353,13 @@ LogicalResult ProgramLowering::lowerOperation(Operation *op) {
         return success();
       })
       .Case([&](tile::ForOp loop) { return lowerFor(loop); })
+      .Case([&](tile::IfOp choice) { return lowerIf(choice); })
+      .Case([&](tile::WhileOp loop) { return lowerWhile(loop); })
+      .Case([&](tile::AtomicOp atomic) {
+        orderAccess(atomic);
+        return lowerAtomic(state, atomic);
+      })
+      .Case([&](tile::ScalarOp scalar) { return lowerScalar(state, scalar); })
       .Case([&](tile::LoadOp load) {
         orderAccess(load);
         return lowerLoad(state, load);

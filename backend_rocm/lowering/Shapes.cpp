@@ -16,6 +16,22 @@ using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::rocm;
 
+/// Every lane holds the element; saying so keeps it in scalar registers.
+LogicalResult rocm::lowerScalar(Lowering &state, tile::ScalarOp op) {
+  Value element = state.unpack(state.registers(op.getSource())).front();
+  Type type = element.getType();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Value word = state.bitcast(element, state.builder.getIntegerType(bits));
+  if (bits < 32)
+    word = LLVM::ZExtOp::create(state.builder, state.loc, state.i32(), word);
+  word = state.intrinsic("llvm.amdgcn.readfirstlane", word.getType(), word);
+  if (bits < 32)
+    word =
+        LLVM::TruncOp::create(state.builder, state.loc, state.builder.getIntegerType(bits), word);
+  state.scalars[op.getResult()] = state.bitcast(word, type);
+  return success();
+}
+
 LogicalResult rocm::lowerFull(Lowering &state, tile::FullOp op) {
   unsigned count = Lowering::layoutOf(op.getResult()).registerCount();
   TileRegisters result;

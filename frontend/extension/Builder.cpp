@@ -80,7 +80,7 @@ Location TileModule::getFileLocation(StringRef file, unsigned line, unsigned col
 
 Operation *TileModule::create(StringRef name, ArrayRef<SmallVector<Value>> operandGroups,
                               ArrayRef<Type> results, ArrayRef<NamedAttribute> attributes,
-                              const std::vector<Type> *bodyArguments) {
+                              ArrayRef<std::vector<Type>> bodyArguments) {
   OperationState state(location, name);
   SmallVector<int32_t> segments;
   for (const SmallVector<Value> &group : operandGroups) {
@@ -91,23 +91,50 @@ Operation *TileModule::create(StringRef name, ArrayRef<SmallVector<Value>> opera
   state.addAttributes(attributes);
   if (segments.size() > 1 && state.name.hasTrait<OpTrait::AttrSizedOperandSegments>())
     state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
-  if (bodyArguments) {
+  for (const std::vector<Type> &types : bodyArguments) {
     Region *region = state.addRegion();
     Block *block = new Block;
     region->push_back(block);
-    for (Type type : *bodyArguments)
+    for (Type type : types)
       block->addArgument(type, location);
   }
   return builder.create(state);
+}
+
+Operation *TileModule::withResults(Operation *operation, ArrayRef<Type> results) {
+  OperationState state(operation->getLoc(), operation->getName());
+  state.addOperands(operation->getOperands());
+  state.addAttributes(operation->getAttrs());
+  state.addTypes(results);
+  for (Region &region : operation->getRegions())
+    state.addRegion()->takeBody(region);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(operation);
+  Operation *made = builder.create(state);
+  operation->erase();
+  return made;
 }
 
 Value TileModule::createConstant(TypedAttr value) {
   return arith::ConstantOp::create(builder, location, value);
 }
 
-void TileModule::enter(Operation *operation) {
+void TileModule::enter(Operation *operation, unsigned region) {
   outer.push_back(builder.saveInsertionPoint());
-  builder.setInsertionPointToEnd(&operation->getRegion(0).front());
+  builder.setInsertionPointToEnd(&operation->getRegion(region).front());
+}
+
+void TileModule::enterBeforeLoops() {
+  outer.push_back(builder.saveInsertionPoint());
+  Operation *parent = builder.getInsertionBlock()->getParentOp();
+  while (parent && !isa<tile::ParallelOp>(parent))
+    parent = parent->getParentOp();
+  if (parent)
+    builder.setInsertionPoint(parent);
+}
+
+bool TileModule::isBeforeLoops(Value value) {
+  return isa_and_nonnull<tile::KernelOp>(value.getParentRegion()->getParentOp());
 }
 
 void TileModule::leave() {

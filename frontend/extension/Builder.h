@@ -42,21 +42,28 @@ public:
   void setLocation(mlir::Location newLocation) { location = newLocation; }
   mlir::Location getLocation() const { return location; }
 
-  /// Makes an operation at the insertion point. If `bodyArguments` is given the
-  /// operation gets one region of one block with arguments of these types.
+  /// Makes an operation at the insertion point. For each entry of `bodyArguments` the
+  /// operation gets a region of one block with arguments of these types.
   /// Operands that come in several groups get `operandSegmentSizes`.
   mlir::Operation *create(llvm::StringRef name,
                           llvm::ArrayRef<llvm::SmallVector<mlir::Value>> operandGroups,
                           llvm::ArrayRef<mlir::Type> results,
                           llvm::ArrayRef<mlir::NamedAttribute> attributes,
-                          const std::vector<mlir::Type> *bodyArguments);
+                          llvm::ArrayRef<std::vector<mlir::Type>> bodyArguments);
+
+  /// Puts in the place of an operation without results one that has these, with its regions.
+  mlir::Operation *withResults(mlir::Operation *operation, llvm::ArrayRef<mlir::Type> results);
 
   mlir::Value createConstant(mlir::TypedAttr value);
 
-  /// Moves the insertion point to the end of the operation's body, and back to
-  /// where it was.
-  void enter(mlir::Operation *operation);
+  /// Moves the insertion point to the end of a region of the operation, or to just before
+  /// the top-level loop in which it is; and back to where it was.
+  void enter(mlir::Operation *operation, unsigned region = 0);
+  void enterBeforeLoops();
   void leave();
+
+  /// Whether a value of the kernel is there before its loops run.
+  static bool isBeforeLoops(mlir::Value value);
 
   /// Fails with all diagnostics if the module breaks a rule of the dialect.
   llvm::Error verify();

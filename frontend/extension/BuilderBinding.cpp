@@ -112,7 +112,7 @@ std::vector<Type> toTypes(const std::vector<PyType> &types) {
 
 Operation *create(TileModule &module, const std::string &name, const py::sequence &operands,
                   const std::vector<PyType> &results, const py::dict &attributes,
-                  const std::optional<std::vector<PyType>> &body) {
+                  const std::vector<std::vector<PyType>> &bodies) {
   SmallVector<SmallVector<Value>> groups;
   if (operands.size() > 0 && PyList_Check(py::object(operands[0]).ptr())) {
     for (py::handle group : operands) {
@@ -129,10 +129,10 @@ Operation *create(TileModule &module, const std::string &name, const py::sequenc
   for (auto [key, value] : attributes)
     named.emplace_back(StringAttr::get(module.getContext(), py::cast<std::string>(key)),
                        toAttribute(module.getContext(), value));
-  std::vector<Type> bodyArguments;
-  if (body)
-    bodyArguments = toTypes(*body);
-  return module.create(name, groups, toTypes(results), named, body ? &bodyArguments : nullptr);
+  std::vector<std::vector<Type>> bodyArguments;
+  for (const std::vector<PyType> &body : bodies)
+    bodyArguments.push_back(toTypes(body));
+  return module.create(name, groups, toTypes(results), named, bodyArguments);
 }
 
 template <typename Range> std::vector<PyValue> wrap(Range values) {
@@ -164,8 +164,11 @@ void addBuilderBindings(py::module_ &module) {
   py::class_<PyOperation>(module, "Operation")
       .def_property_readonly("results",
                              [](const PyOperation &o) { return wrap(o.operation->getResults()); })
-      .def_property_readonly("arguments", [](const PyOperation &o) {
-        return wrap(o.operation->getRegion(0).getArguments());
+      .def_property_readonly(
+          "arguments",
+          [](const PyOperation &o) { return wrap(o.operation->getRegion(0).getArguments()); })
+      .def("arguments_of", [](const PyOperation &o, unsigned region) {
+        return wrap(o.operation->getRegion(region).getArguments());
       });
 
   using K = py::keep_alive<0, 1>;
@@ -197,17 +200,21 @@ void addBuilderBindings(py::module_ &module) {
           "create",
           [](TileModule &m, const std::string &name, const py::sequence &operands,
              const std::vector<PyType> &results, const py::dict &attributes,
-             const std::optional<std::vector<PyType>> &body) {
-            return PyOperation{create(m, name, operands, results, attributes, body)};
+             const std::optional<std::vector<PyType>> &body,
+             const std::vector<std::vector<PyType>> &bodies) {
+            std::vector<std::vector<PyType>> all = bodies;
+            if (body)
+              all.push_back(*body);
+            return PyOperation{create(m, name, operands, results, attributes, all)};
           },
           py::arg("name"), py::arg("operands"), py::arg("results"),
-          py::arg("attributes") = py::dict(), py::arg("body") = py::none(), K())
+          py::arg("attributes") = py::dict(), py::arg("body") = py::none(),
+          py::arg("bodies") = std::vector<std::vector<PyType>>(), K())
       .def(
           "value",
           [](TileModule &m, const std::string &name, const py::sequence &operands, PyType type,
              const py::dict &attributes) {
-            return PyValue{
-                create(m, name, operands, {type}, attributes, std::nullopt)->getResult(0)};
+            return PyValue{create(m, name, operands, {type}, attributes, {})->getResult(0)};
           },
           py::arg("name"), py::arg("operands"), py::arg("type"), py::arg("attributes") = py::dict(),
           K())
@@ -217,7 +224,18 @@ void addBuilderBindings(py::module_ &module) {
             return PyValue{m.createConstant(toNumber(type.type, number))};
           },
           K())
-      .def("enter", [](TileModule &m, PyOperation o) { m.enter(o.operation); })
+      .def(
+          "with_results",
+          [](TileModule &m, PyOperation o, const std::vector<PyType> &results) {
+            return PyOperation{m.withResults(o.operation, toTypes(results))};
+          },
+          K())
+      .def(
+          "enter",
+          [](TileModule &m, PyOperation o, unsigned region) { m.enter(o.operation, region); },
+          py::arg("operation"), py::arg("region") = 0)
+      .def("enter_before_loops", &TileModule::enterBeforeLoops)
+      .def("is_before_loops", [](TileModule &m, PyValue v) { return m.isBeforeLoops(v.value); })
       .def("leave", &TileModule::leave)
       .def("set_attribute",
            [](TileModule &m, const std::string &name, const py::object &value) {

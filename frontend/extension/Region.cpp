@@ -70,7 +70,8 @@ Region::Region(std::string name, std::vector<RegionParameter> parameters, py::ob
                py::object devices, py::object errors, std::string target)
     : name(std::move(name)), parameters(std::move(parameters)), compile(std::move(compile)),
       devicesObject(std::move(devices)), devices(devicesObject.cast<Devices *>()),
-      errors(std::move(errors)), target(std::move(target)) {}
+      errors(std::move(errors)), target(std::move(target)),
+      takesApart(py::hasattr(this->compile, "call_structured")) {}
 
 void Region::addTensor(RegionParameter &parameter, PyObject *value, const TensorType &type,
                        CallArguments &arguments, Placement &placement, ShapeStorage *shapes) {
@@ -142,6 +143,31 @@ static bool addFloat(PyObject *value, CallArguments &arguments) {
   return true;
 }
 
+bool Region::isStructured(PyObject *value) {
+  // The usual types first.
+  if (PyLong_CheckExact(value) || PyFloat_CheckExact(value) || types.of(value).api)
+    return false;
+  if (PyFunction_Check(value) || PyList_Check(value) || PyDict_Check(value))
+    return true;
+  if (PyTuple_Check(value)) {
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(value); ++index) {
+      PyObject *element = PyTuple_GET_ITEM(value, index);
+      if (types.of(element).api || isStructured(element))
+        return true;
+    }
+    return false;
+  }
+  return PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(value)),
+                                "__dataclass_fields__") == 1;
+}
+
+void Region::callStructured(Values values) {
+  py::tuple arguments(values.size());
+  for (size_t index = 0; index < values.size(); ++index)
+    arguments[index] = py::reinterpret_borrow<py::object>(values[index]);
+  compile.attr("call_structured")(*arguments);
+}
+
 void Region::addConstant(RegionParameter &parameter, PyObject *value, CallArguments &arguments) {
   if (parameter.lastConstant.ptr() != value) {
     if (PyObject_Hash(value) == -1) {
@@ -201,14 +227,26 @@ void Region::readValue(RegionParameter &parameter, PyObject *value, CallArgument
 
 void Region::read(Values values, CallArguments &arguments, Placement &placement,
                   ShapeStorage *shapes) {
+  if (!tryRead(values, arguments, placement, shapes))
+    raise(errors, name,
+          Status::error(ErrorKind::Argument, "a value must be taken apart before this"));
+}
+
+bool Region::tryRead(Values values, CallArguments &arguments, Placement &placement,
+                     ShapeStorage *shapes) {
   if (values.size() != parameters.size()) {
     std::string expected = std::to_string(parameters.size());
     raise(errors, name,
           Status::error(ErrorKind::Argument,
                         "takes " + expected + " values, not " + std::to_string(values.size())));
   }
-  for (size_t index = 0; index < values.size(); ++index)
+  for (size_t index = 0; index < values.size(); ++index) {
+    if (takesApart && parameters[index].declared == DeclaredKind::Value &&
+        isStructured(values[index]))
+      return false;
     readValue(parameters[index], values[index], arguments, placement, shapes);
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -270,7 +308,8 @@ void Region::compileFor(const CallArguments &arguments) {
 void Region::call(Values values) {
   CallArguments arguments;
   Placement placement;
-  read(values, arguments, placement, nullptr);
+  if (!tryRead(values, arguments, placement, nullptr))
+    return callStructured(values);
   std::shared_ptr<Device> device = deviceOf(placement);
   HipStream stream = streamOf(placement);
   arguments.finish(*device);

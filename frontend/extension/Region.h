@@ -55,7 +55,9 @@ public:
   Region(std::string name, std::vector<RegionParameter> parameters, pybind11::object compile,
          pybind11::object devices, pybind11::object errors, std::string target);
 
-  /// Launches what serves these values, after compiling it if need be.
+  /// Launches what serves these values, after compiling it if need be. Values that hold others
+  /// (lists, dataclasses, functions) go to `compile.call_structured(*values)`, if there is one,
+  /// which takes them apart and calls the launcher of such a structure.
   void call(Values values);
   /// Launches exactly this kernel.
   void run(const std::shared_ptr<CompiledKernel> &kernel, Values values);
@@ -84,12 +86,17 @@ private:
   };
 
   void read(Values values, CallArguments &arguments, Placement &placement, ShapeStorage *shapes);
+  /// False if a value is structured.
+  bool tryRead(Values values, CallArguments &arguments, Placement &placement, ShapeStorage *shapes);
   void readValue(RegionParameter &parameter, PyObject *value, CallArguments &arguments,
                  Placement &placement, ShapeStorage *shapes);
   void addTensor(RegionParameter &parameter, PyObject *value, const TensorType &type,
                  CallArguments &arguments, Placement &placement, ShapeStorage *shapes);
   bool addInteger(RegionParameter &parameter, PyObject *value, CallArguments &arguments);
   void addConstant(RegionParameter &parameter, PyObject *value, CallArguments &arguments);
+  /// Whether Python must take a value apart before the region can be called with it.
+  bool isStructured(PyObject *value);
+  void callStructured(Values values);
   std::shared_ptr<Device> deviceOf(const Placement &placement);
   HipStream streamOf(const Placement &placement);
   void compileFor(const CallArguments &arguments);
@@ -109,6 +116,7 @@ private:
   Devices *devices;
   pybind11::object errors;
   std::string target; // which software device runs it; empty for the first
+  bool takesApart;    // `compile` can take values apart
   TensorTypes types;
   ConstantTable constants;
   Launcher launcher;

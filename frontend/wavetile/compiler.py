@@ -129,6 +129,15 @@ class RegionCompiler:
         self._make_launcher = make
         return make(self)
 
+    def call_structured(self, *values: Any) -> None:
+        """What the launcher calls when an argument must be taken apart.
+
+        Raises:
+            WavetileError: as a launch does; ArgumentError for a value that device code cannot use
+        """
+        _, launcher, flat = self.resolve(values)
+        launcher(*flat)
+
     def resolve(self, values: Sequence[Any]) -> tuple[RegionCompiler, Any, list[Any]]:
         """The region that takes what these values are made of, its launcher, and that.
 

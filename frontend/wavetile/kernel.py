@@ -111,28 +111,9 @@ class Kernel:
         if self.settings.interpret:
             chosen = self.configs[0] if self.configs else {}
             return self._with_config(eager.run, chosen, (self._function, args, kwargs), {})
-        run = self._run
-        if any(map(is_structured, args)) or any(map(is_structured, kwargs.values())):
-            run = self._run_structured
         if not self._tunables:
-            return run(*args, **kwargs)
-        return self._with_config(run, self.configs[0] if self.configs else {}, args, kwargs)
-
-    @functools.cached_property
-    def _run_structured(self) -> Callable[..., Any]:
-        """The kernel for arguments that a launcher does not take as they are."""
-
-        def taking_apart(launcher: _C.Launcher, compiler: RegionCompiler) -> Callable[..., None]:
-            def call(*values: Any) -> None:
-                if any(map(is_structured, values)):
-                    _, launcher_of_parts, parts = compiler.resolve(values)
-                    launcher_of_parts(*parts)
-                else:
-                    launcher(*values)
-
-            return call
-
-        return self._wrapper.function(list(map(taking_apart, self._launchers, self._compilers)))
+            return self._run(*args, **kwargs)
+        return self._with_config(self._run, self.configs[0] if self.configs else {}, args, kwargs)
 
     @functools.cached_property
     def _tunables(self) -> set[str]:

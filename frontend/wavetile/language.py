@@ -36,6 +36,14 @@ __all__ = [
     "Tile",
     "arange",
     "associative_scan",
+    "atomic_add",
+    "atomic_and",
+    "atomic_cas",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_xchg",
+    "atomic_xor",
     "barrier",
     "constexpr",
     "cumprod",
@@ -45,6 +53,7 @@ __all__ = [
     "full",
     "grid",
     "join",
+    "load",
     "rand",
     "randint",
     "randn",
@@ -54,6 +63,7 @@ __all__ = [
     "specialize",
     "split",
     "static_range",
+    "store",
     "tile",
     "zeros",
 ]
@@ -206,6 +216,188 @@ def grid(
                 out[batch, rows] = x[batch, rows] * 2
     """
     raise _outside("grid")
+
+
+@_device_function
+def load(
+    tensor: torch.Tensor, index: Sequence[Any], extra_mask: torch.Tensor | None = None
+) -> torch.Tensor:
+    """`tensor[index]` where a mask holds, and 0 elsewhere.
+
+    Args:
+        tensor: a tensor in memory
+        index: a list of indices as in `tensor[...]`
+        extra_mask: a tile of bool that broadcasts to the result's shape
+
+    Raises:
+        DTypeError: the mask is no tile of bool, or an index no integer
+        ShapeError: the mask does not broadcast to the result
+
+    Example:
+        v = wl.load(x, [rows.index + shift], extra_mask=rows.index + shift < limit)
+    """
+    raise _outside("load")
+
+
+@_device_function
+def store(
+    tensor: torch.Tensor,
+    index: Sequence[Any],
+    value: torch.Tensor | float,
+    extra_mask: torch.Tensor | None = None,
+) -> None:
+    """`tensor[index] = value` where a mask holds.
+
+    Args:
+        tensor: a tensor in memory
+        index: a list of indices as in `tensor[...]`
+        value: a tile that broadcasts to that place, or a number
+        extra_mask: a tile of bool that broadcasts to that place
+
+    Raises:
+        DTypeError: the mask is no tile of bool, or an index no integer
+        ShapeError: the value or the mask does not broadcast to that place
+
+    Example:
+        wl.store(out, [rows], v, extra_mask=v > 0)
+    """
+    raise _outside("store")
+
+
+@_device_function
+def atomic_add(
+    tensor: torch.Tensor,
+    index: Sequence[Any],
+    value: torch.Tensor | float,
+    sem: str = "relaxed",
+    scope: str = "device",
+    extra_mask: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Adds to elements of a tensor that other blocks may change at the same time.
+
+    The other atomics (`atomic_max`, `atomic_min`, `atomic_and`, `atomic_or`, `atomic_xor`,
+    `atomic_xchg`) take the same arguments. Maxima and minima of floats give NaN if either is NaN.
+
+    Args:
+        tensor: a tensor in memory
+        index: a list of indices as in `tensor[...]`; each element that it names is changed, one
+            that it names twice twice
+        value: a tile that broadcasts to that place, or a number; converted to the tensor's dtype
+        sem: "relaxed", "acquire", "release" or "acq_rel": how other accesses are ordered with it
+        scope: who takes part in that order: "block" ("cta"), "device" ("gpu"), "system" ("sys")
+        extra_mask: a tile of bool that broadcasts to that place; elements where it does not hold
+            are left alone
+
+    Returns:
+        the elements as they were, in the tensor's dtype; 0 for those left alone or outside
+
+    Raises:
+        DTypeError: the dtype has no such atomic
+        ArgumentError: an order or a scope that does not exist
+
+    Example:
+        wl.atomic_add(counts, [labels[rows]], 1)
+    """
+    raise _outside("atomic_add")
+
+
+@_device_function
+def atomic_max(
+    tensor: torch.Tensor,
+    index: Sequence[Any],
+    value: torch.Tensor | float,
+    sem: str = "relaxed",
+    scope: str = "device",
+    extra_mask: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Puts the larger of element and value there; see `atomic_add`."""
+    raise _outside("atomic_max")
+
+
+@_device_function
+def atomic_min(
+    tensor: torch.Tensor,
+    index: Sequence[Any],
+    value: torch.Tensor | float,
+    sem: str = "relaxed",
+    scope: str = "device",
+    extra_mask: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Puts the smaller of element and value there; see `atomic_add`."""
+    raise _outside("atomic_min")
+
+
+@_device_function
+def atomic_and(
+    tensor: torch.Tensor,
+    index: Sequence[Any],
+    value: torch.Tensor | int,
+    sem: str = "relaxed",
+    scope: str = "device",
+    extra_mask: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Puts the bitwise and of element and value there; see `atomic_add`."""
+    raise _outside("atomic_and")
+
+
+@_device_function
+def atomic_or(
+    tensor: torch.Tensor,
+    index: Sequence[Any],
+    value: torch.Tensor | int,
+    sem: str = "relaxed",
+    scope: str = "device",
+    extra_mask: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Puts the bitwise or of element and value there; see `atomic_add`."""
+    raise _outside("atomic_or")
+
+
+@_device_function
+def atomic_xor(
+    tensor: torch.Tensor,
+    index: Sequence[Any],
+    value: torch.Tensor | int,
+    sem: str = "relaxed",
+    scope: str = "device",
+    extra_mask: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Puts the bitwise exclusive or of element and value there; see `atomic_add`."""
+    raise _outside("atomic_xor")
+
+
+@_device_function
+def atomic_xchg(
+    tensor: torch.Tensor,
+    index: Sequence[Any],
+    value: torch.Tensor | float,
+    sem: str = "relaxed",
+    scope: str = "device",
+    extra_mask: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Puts the value there; see `atomic_add`."""
+    raise _outside("atomic_xchg")
+
+
+@_device_function
+def atomic_cas(
+    tensor: torch.Tensor,
+    index: Sequence[Any],
+    expected: torch.Tensor | float,
+    value: torch.Tensor | float,
+    sem: str = "relaxed",
+    scope: str = "device",
+    extra_mask: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Puts the value where the element has the bits of `expected`; see `atomic_add`.
+
+    Returns:
+        the elements as they were: those equal to `expected` were replaced
+
+    Example:
+        first = wl.atomic_cas(owner, [rows.id], -1, rows.begin) == -1
+    """
+    raise _outside("atomic_cas")
 
 
 @_device_function

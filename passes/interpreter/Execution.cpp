@@ -169,10 +169,18 @@ static LogicalResult runReshaping(Frame &frame, Operation *op) {
   return success();
 }
 
+/// An element without a value stays one; it is an error where it decides something.
+static LogicalResult runScalar(Frame &frame, ScalarOp op) {
+  frame.set(op.getResult(), frame.tile(op.getSource()));
+  return success();
+}
+
 static LogicalResult runOperation(Frame &frame, Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](ParallelOp op) { return runParallel(frame, op); })
       .Case([&](ForOp op) { return runFor(frame, op); })
+      .Case([&](IfOp op) { return runIf(frame, op); })
+      .Case([&](WhileOp op) { return runWhile(frame, op); })
       .Case([&](LaunchOp op) { return runLaunch(frame, op); })
       .Case([&](GuardOp op) { return runGuard(frame, op); })
       .Case([&](BlockSizeOp op) { return runBlockSize(frame, op); })
@@ -181,6 +189,8 @@ static LogicalResult runOperation(Frame &frame, Operation *op) {
       .Case([&](ScratchOp op) { return runScratch(frame, op); })
       .Case([&](LoadOp op) { return runLoad(frame, op); })
       .Case([&](StoreOp op) { return runStore(frame, op); })
+      .Case([&](AtomicOp op) { return runAtomic(frame, op); })
+      .Case([&](ScalarOp op) { return runScalar(frame, op); })
       .Case([&](FullOp op) { return runFull(frame, op); })
       .Case([&](IotaOp op) { return runIota(frame, op); })
       .Case<ExpandDimsOp, SqueezeDimsOp, ConvertLayoutOp>(

@@ -97,10 +97,13 @@ llvm::LogicalResult runBlock(Frame &frame, mlir::Block &block);
 
 llvm::LogicalResult runParallel(Frame &frame, tile::ParallelOp loop);
 llvm::LogicalResult runFor(Frame &frame, tile::ForOp loop);
+llvm::LogicalResult runIf(Frame &frame, tile::IfOp choice);
+llvm::LogicalResult runWhile(Frame &frame, tile::WhileOp loop);
 llvm::LogicalResult runLaunch(Frame &frame, tile::LaunchOp launch);
 
 llvm::LogicalResult runLoad(Frame &frame, tile::LoadOp load);
 llvm::LogicalResult runStore(Frame &frame, tile::StoreOp store);
+llvm::LogicalResult runAtomic(Frame &frame, tile::AtomicOp atomic);
 
 llvm::LogicalResult runFull(Frame &frame, tile::FullOp op);
 llvm::LogicalResult runIota(Frame &frame, tile::IotaOp op);

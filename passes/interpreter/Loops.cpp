@@ -32,6 +32,9 @@ static void forEachNamedExtent(Operation *op, function_ref<void(StringRef, Value
   } else if (auto store = dyn_cast<StoreOp>(op)) {
     for (auto [dim, extent] : llvm::enumerate(store.getExtents()))
       visit(store.getValue().getType(), dim, extent);
+  } else if (auto atomic = dyn_cast<AtomicOp>(op)) {
+    for (auto [dim, extent] : llvm::enumerate(atomic.getExtents()))
+      visit(atomic.getType(), dim, extent);
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
     visit(reduce.getSource().getType(), reduce.getAxis(), reduce.getExtent());
   } else if (auto reduce = dyn_cast<ArgReduceOp>(op)) {
@@ -147,6 +150,57 @@ LogicalResult interpreter::runFor(Frame &frame, ForOp loop) {
   }
   for (auto [result, value] : llvm::zip_equal(loop.getResults(), carried))
     frame.set(result, value);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+/// Whether a condition holds, which must have a value.
+static FailureOr<bool> truth(Frame &frame, Operation *op, Value condition) {
+  const Tile &scalar = frame.tile(condition);
+  if (!scalar[0])
+    return reportUndefined(op, scalar, 0, "branches on");
+  return !scalar[0]->isZero();
+}
+
+LogicalResult interpreter::runIf(Frame &frame, IfOp choice) {
+  FailureOr<bool> holds = truth(frame, choice, choice.getCondition());
+  if (failed(holds))
+    return failure();
+  if (failed(runBlock(frame, (*holds ? choice.getThenBody() : choice.getElseBody()).front())))
+    return failure();
+  YieldOp yield = *holds ? choice.getThenYield() : choice.getElseYield();
+  for (auto [result, value] : llvm::zip_equal(choice.getResults(), yield.getValues()))
+    frame.set(result, frame[value]);
+  return success();
+}
+
+LogicalResult interpreter::runWhile(Frame &frame, WhileOp loop) {
+  SmallVector<RuntimeValue> carried;
+  for (Value init : loop.getInits())
+    carried.push_back(frame[init]);
+  auto bind = [&](ValueRange targets) {
+    for (auto [target, value] : llvm::zip_equal(targets, carried))
+      frame.set(target, value);
+  };
+  while (true) {
+    bind(loop.getBeforeArguments());
+    if (failed(runBlock(frame, loop.getBefore().front())))
+      return failure();
+    FailureOr<bool> goesOn = truth(frame, loop, loop.getCondition());
+    if (failed(goesOn))
+      return failure();
+    if (!*goesOn)
+      break;
+    bind(loop.getCarried());
+    if (failed(runBlock(frame, loop.getBody().front())))
+      return failure();
+    for (auto [value, next] : llvm::zip_equal(carried, loop.getYield().getValues()))
+      value = frame[next];
+  }
+  bind(loop.getResults());
   return success();
 }
 

@@ -21,7 +21,9 @@ HERE = Path(__file__).parent
 # Tests of what the language means; they hold in both ways to run a kernel.
 LANGUAGE_TESTS = (
     "arguments",
+    "atomics",
     "control",
+    "gather",
     "indexing",
     "loops",
     "pointwise",

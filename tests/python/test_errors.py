@@ -45,7 +45,7 @@ def case(
     return enter
 
 
-@case(errors.UnsupportedSyntaxError, NotImplementedError, "while True:", "host code")
+@case(errors.UnsupportedSyntaxError, NotImplementedError, "while True:", "wl.static_range")
 def statement(x: torch.Tensor) -> None:
     for rows in wl.tile(x.size(0)):
         while True:
@@ -64,16 +64,29 @@ def method(x: torch.Tensor) -> None:
         x[rows, :] = x[rows, :].lgamma()
 
 
-@case(errors.UnsupportedIndexError, NotImplementedError, "x[rows, 0:4]", "wl.tile")
-def slice_with_bounds(x: torch.Tensor) -> None:
+@case(errors.UnsupportedIndexError, NotImplementedError, "x[rows, 0:4:2]", "host code")
+def slice_with_a_step(x: torch.Tensor) -> None:
     for rows in wl.tile(x.size(0)):
-        x[rows, 0] = x[rows, 0:4].sum(-1)
+        x[rows, 0] = x[rows, 0:4:2].sum(-1)
 
 
-@case(errors.UnsupportedIndexError, NotImplementedError, "x[v]", "wl.tile")
-def gather(x: torch.Tensor) -> None:
+@case(errors.UnsupportedIndexError, NotImplementedError, "x[0, rows.begin :]", "wl.tile")
+def slice_from_inside_the_loop(x: torch.Tensor) -> None:
     for rows in wl.tile(x.size(0)):
-        v = rows.index
+        x[rows, 0] = x[0, rows.begin :].sum(-1)
+
+
+@case(errors.UnsupportedIndexError, NotImplementedError, "x[v]", "extra_mask")
+def mask_as_index(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        v = rows.index > 3
+        x[rows, :] = x[v]
+
+
+@case(errors.DTypeError, TypeError, "x[v]", "torch.int64")
+def floats_as_index(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        v = rows.index.to(torch.float32)
         x[rows, :] = x[v]
 
 

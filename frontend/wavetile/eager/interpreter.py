@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import itertools
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from wavetile import language
-from wavetile.eager import indexing, meanings, random
+from wavetile.eager import indexing, meanings, memory, random
 from wavetile.eager.tiles import EagerTile
 from wavetile.errors import ArgumentError, TensorAccessError
 
@@ -141,6 +141,60 @@ class Interpreter(TorchFunctionMode):
                 yield index if several else index[0]
         finally:
             self._depth -= 1
+
+    def load(self, tensor: Any, index: Any, extra_mask: Any = None) -> torch.Tensor:
+        """`wl.load`."""
+        return self._outside_torch(memory.load, tensor, index, extra_mask)
+
+    def store(self, tensor: Any, index: Any, value: Any, extra_mask: Any = None) -> None:
+        """`wl.store`."""
+        self._outside_torch(memory.store, tensor, index, value, extra_mask)
+
+    def _outside_torch(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Calls a function whose own indexing is torch's."""
+        depth, self._depth = self._depth, 0
+        try:
+            result = function(*args)
+        finally:
+            self._depth = depth
+        return _as_value(result)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """`wl.atomic_add` and its like."""
+        kind = name.removeprefix("atomic_")
+        if kind == name or kind not in memory.COMBINE:
+            raise AttributeError(name)
+
+        def atomic(
+            tensor: Any,
+            index: Any,
+            value: Any,
+            sem: str = "relaxed",
+            scope: str = "device",
+            extra_mask: Any = None,
+        ) -> torch.Tensor:
+            del sem, scope  # there is one thread
+            combine = memory.COMBINE[kind]
+            return self._outside_torch(memory.atomic, combine, tensor, index, value, extra_mask)
+
+        return atomic
+
+    def atomic_cas(
+        self,
+        tensor: Any,
+        index: Any,
+        expected: Any,
+        value: Any,
+        sem: str = "relaxed",
+        scope: str = "device",
+        extra_mask: Any = None,
+    ) -> torch.Tensor:
+        """`wl.atomic_cas`."""
+        del sem, scope
+        combine = memory.COMBINE["cas"]
+        return self._outside_torch(
+            memory.atomic, combine, tensor, index, value, extra_mask, expected
+        )
 
     def static_range(self, begin_or_end: int, end: int | None = None, step: int = 1) -> range:
         """`wl.static_range`."""

@@ -103,8 +103,20 @@ class DimTable:
 class Emitter:
     """Makes operations at the current place of the module and of the source."""
 
-    def __init__(self, module: TileModule, settings: Settings) -> None:
+    def __init__(
+        self,
+        module: TileModule,
+        settings: Settings,
+        size_name: Callable[[str, int, Integer], str] = lambda tensor, dim, size: (
+            f"{tensor}_dim{dim}"
+        ),
+    ) -> None:
+        """`size_name` says what the dimension of a full slice is called, by the tensor's name,
+        dimension and size."""
         self.module = module
+        self.size_name = size_name
+        #: Bounds of slices that were computed, by what they were computed from.
+        self.slices: dict[object, tuple[Any, ...]] = {}
         self.fast_math = settings.fast_math
         self.location = SourceLocation("", 0)
         self.dims = DimTable()
@@ -115,6 +127,15 @@ class Emitter:
         self._numbers = False
         #: The dtype of the kernel's float arguments.
         self.scalar_dtype = torch.float32
+
+    @contextmanager
+    def before_loops(self) -> Iterator[None]:
+        """Operations made meanwhile come before the top-level loop that is being made."""
+        self.module.enter_before_loops()
+        try:
+            yield
+        finally:
+            self.module.leave()
 
     # -- Errors
 
@@ -194,6 +215,18 @@ class Emitter:
         finally:
             self._numbers = outside
             self.module.leave()
+
+    def scalar(self, tile: Tile) -> RuntimeInteger | RuntimeFloat | RuntimeBool:
+        """The element of a tile without dimensions as a Python number."""
+        element = self.module.type(BY_DTYPE[tile.dtype].text)
+        value = self.module.value("tile.scalar", [tile.value], element)
+        if tile.dtype is torch.bool:
+            return RuntimeBool(value)
+        if tile.dtype.is_floating_point:
+            value = self.convert(value, None, tile.dtype, self.scalar_dtype)
+            return RuntimeFloat(value, self.scalar_dtype)
+        value = self.convert(value, None, tile.dtype, torch.int64)
+        return RuntimeInteger(self.module.value("arith.index_cast", [value], self.integers.type))
 
     # -- Conversion
 

@@ -17,6 +17,7 @@ import torch
 from wavetile import language
 from wavetile.errors import (
     ArgumentError,
+    CarriedValueError,
     DTypeError,
     TensorAccessError,
     TileScopeError,
@@ -25,7 +26,8 @@ from wavetile.errors import (
     UnsupportedSyntaxError,
 )
 from wavetile.syntax.regions import is_constant, is_language_name
-from wavetile.tracing import indexing
+from wavetile.tracing import indexing, memory
+from wavetile.tracing.branches import Choice
 from wavetile.tracing.operations import FUNCTIONS, METHODS
 from wavetile.tracing.operations.algebra import add
 from wavetile.tracing.operations.creation import iota
@@ -109,10 +111,9 @@ def nearest_name(wanted: str, names: list[str]) -> str | None:
 class Expressions:
     """Evaluates expressions to what `values` lists."""
 
-    def __init__(self, emitter: Emitter, frame: Frame, size_name: Any) -> None:
+    def __init__(self, emitter: Emitter, frame: Frame) -> None:
         self.emitter = emitter
         self.frame = frame
-        self.size_name = size_name
         self.scalars = ScalarEmitter(emitter)
         self._call_node: ast.Call | None = None
         emitter.call = self.call_function
@@ -281,6 +282,8 @@ class Expressions:
     def truth(self, value: Any) -> bool | RuntimeBool:
         """Whether a value counts as true."""
         match value:
+            case Tile() if not value.dims:
+                return self.truth(self.emitter.scalar(value))
             case Tile():
                 self.emitter.fail(
                     DTypeError,
@@ -348,11 +351,20 @@ class Expressions:
         truth = self.truth(self.evaluate(node.test))
         if isinstance(truth, bool):
             return self.evaluate(node.body if truth else node.orelse)
-        a, b = self.evaluate(node.body), self.evaluate(node.orelse)
+        choice = Choice(self.emitter, truth)
+        values = [
+            choice.branch(0, lambda: self.evaluate(node.body)),
+            choice.branch(1, lambda: self.evaluate(node.orelse)),
+        ]
         self.at(node)
-        if is_number(a) and is_number(b):
-            return self.scalars.select(truth, a, b)
-        self.unsupported(node, "a choice at run time is between numbers; use torch.where for tiles")
+        result = choice.merge([("", *values)])[""]
+        if isinstance(result, Undefined):
+            self.emitter.fail(
+                CarriedValueError,
+                f"a conditional expression {result.reason}",
+                "give both branches the same shape and dtype",
+            )
+        return result
 
     # -- Attributes and indices
 
@@ -443,8 +455,8 @@ class Expressions:
         self.at(node)
         match value:
             case MemoryTensor():
-                access = indexing.resolve_access(self.emitter, value, index, self.size_name)
-                return indexing.load(self.emitter, value, access)
+                access = indexing.resolve_access(self.emitter, value, index)
+                return memory.load_access(self.emitter, value, access)
             case Tile():
                 return indexing.index_tile(self.emitter, value, index)
             case dict() if not is_traced(index):
@@ -597,7 +609,7 @@ _NODE_NAMES = {
     ast.Yield: "`yield`",
     ast.Starred: "`*`",
     ast.keyword: "`**`",
-    ast.While: "`while`",
+    ast.While: "this `while`",
     ast.For: "this `for`",
     ast.With: "`with`",
     ast.Try: "`try`",
@@ -612,9 +624,7 @@ _NODE_NAMES = {
     ast.ImportFrom: "`import`",
     ast.FunctionDef: "a function definition",
     ast.ClassDef: "a class definition",
-    ast.If: "`if` on a value known only at run time",
-    ast.Return: "`return` inside a loop",
-    ast.IfExp: "a conditional expression on a value known only at run time",
+    ast.Return: "`return` inside a loop or a choice made at run time",
     ast.UnaryOp: "this operator",
 }
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Indexing: loads from and stores to tensors in memory, and new dimensions of tiles."""
+"""Indices: where in a tensor in memory the elements of a tile lie, and new dimensions of tiles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from wavetile.errors import ArgumentError, ShapeError, TensorAccessError, UnsupportedIndexError
+import torch
+
+from wavetile.errors import DTypeError, ShapeError, UnsupportedIndexError
+from wavetile.tracing import slices
 from wavetile.tracing.values import (
     Dim,
     Integer,
@@ -15,13 +18,9 @@ from wavetile.tracing.values import (
     Tile,
     TileIndex,
     describe,
-    is_number,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from wavetile._C import Value
     from wavetile.tracing.emitter import Emitter
 
 _FULL = slice(None)
@@ -33,22 +32,20 @@ class Access:
 
     Attributes:
         offsets: its first index along each dimension of the tensor
-        places: for each dimension of the tensor that of the tile, or -1
+        places: for each dimension of the tensor that of the tile which runs along it, or -1
         dims: the dimensions of the tile
-        new_axes: where the result of a load gets dimensions of size one
+        new_axes: where the result of a load gets dimensions of size one, in increasing order
+        indices: for dimensions of the tensor the tile of indices that is added to the offset;
+            it has the access's rank, with its dimensions or dimensions of size one
+        mask: which elements are accessed, a tile of bool of the same kind; None for all
     """
 
     offsets: list[Integer] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     dims: list[Dim] = field(default_factory=list)
     new_axes: list[int] = field(default_factory=list)
-
-    def add(self, offset: Integer, dim: Dim | None) -> None:
-        """Takes the next dimension of the tensor."""
-        self.offsets.append(offset)
-        self.places.append(-1 if dim is None else len(self.dims))
-        if dim is not None:
-            self.dims.append(dim)
+    indices: dict[int, Tile] = field(default_factory=dict)
+    mask: Tile | None = None
 
 
 def _as_tuple(index: Any) -> tuple[Any, ...]:
@@ -64,10 +61,12 @@ def _expand_ellipsis(
             ShapeError,
             f"{used} indices for {what}, which has {rank} dimension{'s' * (rank != 1)}",
         )
+    if sum(entry is ... for entry in index) > 1:
+        emitter.fail(UnsupportedIndexError, "an index has one `...` only", "write `:` instead")
     missing = (_FULL,) * (rank - used)
-    if ... in [entry for entry in index if entry is ...]:
-        at = next(i for i, entry in enumerate(index) if entry is ...)
-        return (*index[:at], *missing, *(e for e in index[at + 1 :] if e is not ...))
+    for at, entry in enumerate(index):
+        if entry is ...:
+            return (*index[:at], *missing, *index[at + 1 :])
     return (*index, *missing)
 
 
@@ -75,126 +74,165 @@ def _is_full(entry: Any) -> bool:
     return isinstance(entry, slice) and (entry.start, entry.stop, entry.step) == (None,) * 3
 
 
-def resolve_access(
-    emitter: Emitter, tensor: MemoryTensor, index: Any, size_name: Callable[[str, int, Any], str]
-) -> Access:
-    """What `tensor[index]` means.
+def _gives_dimension(entry: Any) -> bool:
+    return entry is None or isinstance(entry, (slice, TileIndex))
 
-    Raises:
-        ShapeError: more indices than dimensions
-        UnsupportedIndexError: an index that is not supported yet
+
+class _Resolver:
+    """Makes an `Access` of the entries of one index, as torch orders its dimensions.
+
+    A `wl.tile` variable and a slice give a dimension at their place, ints and tiles without
+    dimensions none. Other tiles of indices broadcast against one another; what they broadcast to
+    stands where the first of them is, or before everything else if a slice, a tile variable or
+    None lies between two of them.
     """
-    access = Access()
-    entries = _expand_ellipsis(
-        emitter, _as_tuple(index), len(tensor.sizes), f"the tensor `{tensor.name}`"
-    )
-    for entry in entries:
+
+    def __init__(self, emitter: Emitter, tensor: MemoryTensor, entries: tuple[Any, ...]) -> None:
+        self.emitter = emitter
+        self.tensor = tensor
+        self.entries = entries
+        self.access = Access()
+        self.tiles: dict[int, Tile] = {}
+        #: The dimensions of the result in order: (dimension of the tensor or None, dimension).
+        self.layout: list[tuple[int | None, Dim]] = []
+
+    def resolve(self) -> Access:
+        tiles = {i: e for i, e in enumerate(self.entries) if isinstance(e, Tile) and e.dims}
+        broadcast = [(-1, dim) for dim in self.emitter.common_dims(tiles.values())]
+        for at, entry in enumerate(self.entries):
+            if tiles and at == min(tiles):
+                self.layout += broadcast
+            self._add(entry)
+        if tiles and any(map(_gives_dimension, self.entries[min(tiles) : max(tiles)])):
+            # torch puts the dimensions of tensors that do not stand together first.
+            self.layout = broadcast + [pair for pair in self.layout if pair[0] != -1]
+        self._finish()
+        return self.access
+
+    def _add(self, entry: Any) -> None:
+        access, emitter = self.access, self.emitter
         position = len(access.offsets)
         match entry:
             case None:
-                access.new_axes.append(len(access.dims) + len(access.new_axes))
+                self.layout.append((None, Dim(None, 1)))
+                return
             case TileIndex():
-                access.add(emitter.integers.add(entry.begin, entry.offset), entry.dim)
+                access.offsets.append(emitter.integers.add(entry.begin, entry.offset))
+                self.layout.append((position, entry.dim))
             case slice() if _is_full(entry):
-                size = tensor.sizes[position]
-                name = size_name(tensor.name, position, size)
-                access.add(0, emitter.dims.of_size(size, name))
+                size = self.tensor.sizes[position]
+                name = emitter.size_name(self.tensor.name, position, size)
+                access.offsets.append(0)
+                self.layout.append((position, emitter.dims.of_size(size, name)))
+            case slice():
+                first, dim = slices.resolve(emitter, self.tensor, position, entry)
+                access.offsets.append(first)
+                self.layout.append((position, dim))
             case bool():
                 _unsupported(emitter, entry)
             case int():
-                size = tensor.sizes[position]
-                access.add(entry if entry >= 0 else emitter.integers.add(size, entry), None)
+                size = self.tensor.sizes[position]
+                if entry < 0:
+                    access.offsets.append(emitter.integers.add(size, entry))
+                else:
+                    access.offsets.append(entry)
             case RuntimeInteger():
-                access.add(entry, None)
+                access.offsets.append(entry)
+            case Tile():
+                access.offsets.append(0)
+                self.tiles[position] = _index_tile(emitter, entry)
             case _:
                 _unsupported(emitter, entry)
+
+    def _finish(self) -> None:
+        access = self.access
+        access.places = [-1] * len(access.offsets)
+        broadcast: list[int] = []
+        for axis, (position, dim) in enumerate(self.layout):
+            if position is None:
+                access.new_axes.append(axis)
+                continue
+            if position == -1:
+                broadcast.append(len(access.dims))
+            else:
+                access.places[position] = len(access.dims)
+            access.dims.append(dim)
+        rank = len(access.dims)
+        for position, tile in self.tiles.items():
+            own = tile
+            # Its dimensions are the last of those that the tiles of indices broadcast to.
+            kept = broadcast[len(broadcast) - len(tile.dims) :]
+            for axis in range(rank):
+                if axis not in kept:
+                    own = self.emitter.expand_dims(own, axis)
+            access.indices[position] = own
+
+
+def _index_tile(emitter: Emitter, tile: Tile) -> Tile:
+    """The tile as indices: i32 stays, other integers become i64."""
+    if tile.dtype in (torch.bool, torch.uint8):
+        # torch takes u8 for bool here.
+        emitter.fail(
+            UnsupportedIndexError,
+            f"a tile of {tile.dtype} as an index has a result whose size is not known",
+            "use wl.load(tensor, index, extra_mask=...) or torch.where",
+        )
+    if tile.dtype.is_floating_point:
+        emitter.fail(
+            DTypeError,
+            f"indices are integers, not {tile.dtype}",
+            "convert them with .to(torch.int64)",
+        )
+    return tile if tile.dtype is torch.int32 else emitter.cast(tile, torch.int64)
+
+
+def resolve_access(
+    emitter: Emitter, tensor: MemoryTensor, index: Any, extra_mask: Any = None
+) -> Access:
+    """What `tensor[index]` means, restricted to the elements where `extra_mask` holds.
+
+    Raises:
+        ShapeError: more indices than dimensions, or indices or a mask that do not broadcast
+        DTypeError: indices that are no integers, a mask that is no bool
+        UnsupportedIndexError: an index that is not supported
+    """
+    entries = _expand_ellipsis(
+        emitter, _as_tuple(index), len(tensor.sizes), f"the tensor `{tensor.name}`"
+    )
+    access = _Resolver(emitter, tensor, entries).resolve()
+    if extra_mask is not None:
+        access.mask = _resolve_mask(emitter, access, extra_mask)
     return access
 
 
-def _unsupported(emitter: Emitter, entry: Any) -> None:
-    if isinstance(entry, slice):
-        what, remedy = "a slice with bounds", "use a wl.tile loop over those indices"
-    elif isinstance(entry, Tile):
-        what, remedy = "a tile of indices (gather, scatter)", "index with a wl.tile variable"
-    else:
-        what, remedy = describe(entry), "index with wl.tile variables, ints, `:`, None or `...`"
-    emitter.fail(UnsupportedIndexError, f"{what} as an index is not supported yet", remedy)
-
-
-def _operands(emitter: Emitter, view: Value, access: Access) -> list[list[Value]]:
-    value = emitter.integers.value
-    return [
-        [view],
-        [value(offset) for offset in access.offsets],
-        [value(dim.extent) for dim in access.dims],
-    ]
-
-
-def load(emitter: Emitter, tensor: MemoryTensor, access: Access) -> Tile:
-    """The tile at a place of a tensor."""
-    operation = emitter.module.create(
-        "tile.load",
-        _operands(emitter, tensor.view, access),
-        [emitter.tile_type(access.dims, tensor.dtype)],
-        {"dims": access.places},
-    )
-    tile = Tile(operation.results[0], tuple(access.dims), tensor.dtype)
-    for axis in access.new_axes:
-        tile = emitter.expand_dims(tile, axis)
-    return tile
-
-
-def store(emitter: Emitter, tensor: MemoryTensor, access: Access, value: Any) -> None:
-    """Writes a tile or a number to a place of a tensor, in the tensor's dtype.
-
-    Raises:
-        ShapeError: the tile does not broadcast to that place
-    """
-    if access.new_axes:
+def _resolve_mask(emitter: Emitter, access: Access, mask: Any) -> Tile:
+    if not isinstance(mask, Tile) or mask.dtype is not torch.bool:
         emitter.fail(
-            UnsupportedIndexError, "a store cannot insert dimensions", "index without None"
+            DTypeError,
+            f"extra_mask is a tile of torch.bool, not {describe(mask)}",
+            "compare something, such as extra_mask=indices < limit",
         )
-    for size, stride, place in zip(tensor.sizes, tensor.strides, access.places, strict=True):
-        if stride == 0 and size != 1 and place >= 0:
-            emitter.fail(
-                TensorAccessError,
-                f"a store to `{tensor.name}`, which is expanded: several of its elements are one",
-                "store to a tensor of its own, such as torch.empty_like(...)",
-            )
-    if is_number(value):
-        tile = emitter.full(access.dims, value, tensor.dtype)
-    elif isinstance(value, Tile):
-        tile = _fit(emitter, value, access, tensor)
-    else:
-        emitter.fail(
-            ArgumentError,
-            f"{describe(value)} cannot be stored",
-            "store a tile or a number",
-        )
-    view, offsets, extents = _operands(emitter, tensor.view, access)
-    emitter.module.create(
-        "tile.store", [[tile.value], view, offsets, extents], [], {"dims": access.places}
-    )
-
-
-def _fit(emitter: Emitter, tile: Tile, access: Access, tensor: MemoryTensor) -> Tile:
-    while len(tile.dims) > len(access.dims) and tile.dims[0].name is None:
-        tile = emitter.squeeze_dims(tile, 0)
-    wanted = Tile(tile.value, tuple(access.dims), tile.dtype)
-    fits = len(tile.dims) <= len(access.dims) and all(
-        own.name is None or own.same(dim)
-        for own, dim in zip(
-            tile.dims, access.dims[len(access.dims) - len(tile.dims) :], strict=True
-        )
+    while len(mask.dims) < len(access.dims):
+        mask = emitter.expand_dims(mask, 0)
+    fits = len(mask.dims) == len(access.dims) and all(
+        own.name is None or own.same(dim) for own, dim in zip(mask.dims, access.dims, strict=True)
     )
     if not fits:
+        shape = f"[{', '.join(map(str, access.dims))}]"
         emitter.fail(
             ShapeError,
-            f"a tile of shape {tile.shape_text} is stored to a place of `{tensor.name}` of shape"
-            f" {wanted.shape_text}",
-            "reduce or index the tile to that shape",
+            f"extra_mask of shape {mask.shape_text} for an access of shape {shape}",
+            "index it with None to insert dimensions of size one",
         )
-    return emitter.cast(emitter.broadcast(tile, access.dims), tensor.dtype)
+    return mask
+
+
+def _unsupported(emitter: Emitter, entry: Any) -> NoReturn:
+    emitter.fail(
+        UnsupportedIndexError,
+        f"{describe(entry)} as an index is not supported",
+        "index with wl.tile variables, ints, tiles of integers, slices, None or `...`",
+    )
 
 
 def index_tile(emitter: Emitter, tile: Tile, index: Any) -> Tile:

@@ -14,7 +14,9 @@ from wavetile.tracing.carried import CarriedValues
 from wavetile.tracing.values import (
     Dim,
     Integer,
+    RuntimeBool,
     RuntimeInteger,
+    Tile,
     TileIndex,
     describe,
 )
@@ -79,12 +81,22 @@ def _several(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Sequence) else [value]
 
 
-def _bound(emitter: Emitter, what: str, bound: Any) -> Integer:
-    """The bound of a loop.
+def _bound(emitter: Emitter, what: str, bound: Any, top_level: bool) -> Integer:
+    """An int from an int or from a tile without dimensions.
 
     Raises:
-        ArgumentError: it is no int
+        ArgumentError: it is neither, or a tile outside of all loops
     """
+    if isinstance(bound, Tile) and not bound.dims and not bound.dtype.is_floating_point:
+        if not top_level:
+            integer = emitter.scalar(bound)
+            if isinstance(integer, RuntimeInteger):
+                return integer
+        emitter.fail(
+            ArgumentError,
+            f"the bounds of a top-level loop are known before it runs, not {describe(bound)}",
+            "read the number in host code, or make it a loop inside another one",
+        )
     if isinstance(bound, bool) or not isinstance(bound, (int, RuntimeInteger)):
         emitter.fail(
             ArgumentError,
@@ -121,7 +133,9 @@ def _check_counts(
     return targets
 
 
-def loop_spec(emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str, Any]) -> LoopSpec:
+def loop_spec(
+    emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str, Any], top_level: bool
+) -> LoopSpec:
     """Reads the arguments of wl.tile.
 
     Raises:
@@ -148,12 +162,14 @@ def loop_spec(emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str
     for variable, low, high, size in zip(targets, lower, upper, sizes, strict=True):
         name = emitter.dims.unique_name(variable)
         _fix_block_size(emitter, name, size)
-        lowest, end = (_bound(emitter, "wl.tile", bound) for bound in (low, high))
+        lowest, end = (_bound(emitter, "wl.tile", bound, top_level) for bound in (low, high))
         dims.append(DimSpec(variable, name, lowest, end))
     return LoopSpec(dims, targets)
 
 
-def grid_spec(emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str, Any]) -> LoopSpec:
+def grid_spec(
+    emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str, Any], top_level: bool
+) -> LoopSpec:
     """Reads the arguments of wl.grid.
 
     Raises:
@@ -176,7 +192,7 @@ def grid_spec(emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str
     targets = _check_counts(emitter, "wl.grid", node, args[-1], counts)
     dims = []
     for variable, *numbers in zip(targets, lower, upper, step, strict=True):
-        bounds = [_bound(emitter, "wl.grid", number) for number in numbers]
+        bounds = [_bound(emitter, "wl.grid", number, top_level) for number in numbers]
         low, high, by = bounds
         dims.append(DimSpec(variable, SINGLE, low, high, _check_step(emitter, by)))
     return LoopSpec(dims, targets)
@@ -193,7 +209,7 @@ def range_spec(emitter: Emitter, node: ast.For, args: list[Any]) -> LoopSpec:
     targets = _target_names(node.target)
     if targets is None or not isinstance(node.target, ast.Name):
         emitter.fail(ArgumentError, "a loop over range needs one variable")
-    numbers = [_bound(emitter, "range", number) for number in args]
+    numbers = [_bound(emitter, "range", number, top_level=False) for number in args]
     lower, upper = numbers[:2] if len(numbers) > 1 else (0, numbers[0])
     step = _check_step(emitter, numbers[2] if len(numbers) == 3 else 1)
     return LoopSpec([DimSpec(targets[0], SINGLE, lower, upper, step)], targets)
@@ -284,3 +300,45 @@ class CarryingLoop:
         if self._operation is not None:
             self.emitter.module.leave()
             self._values.give(self._operation.results)
+
+
+class CarryingWhile:
+    """A `tile.while` under construction, with the variables that it carries."""
+
+    def __init__(self, emitter: Emitter, carried: list[str], variables: dict[str, Any]) -> None:
+        self.emitter = emitter
+        self._values = CarriedValues(emitter, carried, variables)
+        types = self._values.types
+        self._operation = emitter.module.create(
+            "tile.while", self._values.initial, types, bodies=[types, types]
+        )
+        self._inside = False
+
+    def _enter(self, region: int) -> None:
+        self.emitter.module.enter(self._operation, region)
+        self._inside = True
+        self._values.give(self._operation.arguments_of(region))
+
+    def enter_condition(self) -> None:
+        """Goes where the condition is computed."""
+        self._enter(0)
+
+    def enter_body(self, condition: RuntimeBool) -> None:
+        """Ends the computation of the condition and goes into the body."""
+        self.emitter.module.create("tile.yield", [condition.value], [])
+        self.emitter.module.leave()
+        self._enter(1)
+
+    def finish(self) -> None:
+        """Ends the body with the next values.
+
+        Raises:
+            CarriedValueError: one differs in shape or dtype from the initial one
+        """
+        self.emitter.module.create("tile.yield", self._values.next(), [])
+
+    def leave(self) -> None:
+        """Goes out of the loop; the variables then have the last values."""
+        if self._inside:
+            self.emitter.module.leave()
+        self._values.give(self._operation.results)

@@ -278,7 +278,8 @@ def trace_region(
     )
     module.enter(kernel)
     variables = arguments.bind(kernel.arguments)
-    tracer = Statements(emitter, Frame(source, variables), arguments.size_name)
+    emitter.size_name = arguments.size_name
+    tracer = Statements(emitter, Frame(source, variables))
     for loop in region.loops:
         _trace_loop(tracer, loop)
     module.create("tile.return", [], [])
@@ -304,7 +305,7 @@ def _trace_loop(tracer: Statements, loop: ast.For) -> None:
     operation: Operation | None = None
     try:
         tracer.at(loop)
-        spec = tracer.loop_spec(loop)
+        spec = tracer.loop_spec(loop, top_level=True)
         index = emitter.integers.type
         bounds = [dim.counted(emitter) for dim in spec.dims]
         operation = module.create(

@@ -24,7 +24,8 @@ from wavetile.errors import (
 )
 from wavetile.syntax import names
 from wavetile.syntax.source import read_function
-from wavetile.tracing import indexing, loops
+from wavetile.tracing import indexing, loops, memory
+from wavetile.tracing.branches import Choice
 from wavetile.tracing.expressions import AlreadyReportedError, Expressions, Frame
 from wavetile.tracing.values import (
     Failed,
@@ -50,8 +51,8 @@ class _Return(Exception):  # noqa: N818 (not a mistake)
 class Statements(Expressions):
     """Traces statements, and with them whole functions."""
 
-    def __init__(self, emitter: Emitter, frame: Frame, size_name: Any) -> None:
-        super().__init__(emitter, frame, size_name)
+    def __init__(self, emitter: Emitter, frame: Frame) -> None:
+        super().__init__(emitter, frame)
         self.errors: list[WavetileError] = []
         # For each enclosing list of statements, the names that are read after the current one.
         self._read_later: list[set[str]] = []
@@ -123,8 +124,8 @@ class Statements(Expressions):
         if not isinstance(tensor, MemoryTensor):
             remedy = "tiles are values: use torch.where to choose between two"
             self.emitter.fail(TensorAccessError, f"{describe(tensor)} cannot be stored to", remedy)
-        access = indexing.resolve_access(self.emitter, tensor, index, self.size_name)
-        indexing.store(self.emitter, tensor, access, value)
+        access = indexing.resolve_access(self.emitter, tensor, index)
+        memory.store_access(self.emitter, tensor, access, value)
 
     def _AugAssign(self, node: ast.AugAssign) -> None:  # noqa: N802
         operator = type(node.op)
@@ -135,9 +136,9 @@ class Statements(Expressions):
             self.at(node)
             if not isinstance(tensor, MemoryTensor):
                 self._store(tensor, index, value)
-            access = indexing.resolve_access(self.emitter, tensor, index, self.size_name)
-            old = indexing.load(self.emitter, tensor, access)
-            indexing.store(self.emitter, tensor, access, self.binary(operator, old, value))
+            access = indexing.resolve_access(self.emitter, tensor, index)
+            old = memory.load_access(self.emitter, tensor, access)
+            memory.store_access(self.emitter, tensor, access, self.binary(operator, old, value))
             return
         if not isinstance(node.target, ast.Name):
             self.unsupported(node.target)
@@ -172,13 +173,59 @@ class Statements(Expressions):
 
     def _If(self, node: ast.If) -> None:  # noqa: N802
         truth = self.truth(self.evaluate(node.test))
-        if not isinstance(truth, bool):
-            self.unsupported(
-                node, "use torch.where, or a condition on wl.constexpr and wl.specialize values"
-            )
-        body = node.body if truth else node.orelse
-        # What follows the whole `if` is read later by its branch too.
-        self.trace(body)
+        if isinstance(truth, bool):
+            # What follows the whole `if` is read later by its branch too.
+            self.trace(node.body if truth else node.orelse)
+            return
+        choice = Choice(self.emitter, truth)
+        before = dict(self.frame.variables)
+        ends = [self._branch(choice, i, body) for i, body in enumerate((node.body, node.orelse))]
+        self.at(node)
+        assigned = sorted(names.stores(node.body) | names.stores(node.orelse))
+        missing = Undefined(
+            "is assigned in one branch of an `if` only",
+            "give it a value before the `if`, of the same shape and dtype",
+        )
+        merged = choice.merge(
+            (name, *(end.get(name, missing) for end in ends)) for name in assigned
+        )
+        self.frame.variables = {**before, **merged}
+
+    def _branch(self, choice: Choice, number: int, body: list[ast.stmt]) -> dict[str, Any]:
+        """Traces a branch; the variables at its end."""
+        before = self.frame.variables
+        self.frame.variables = dict(before)
+        self.frame.loop_depth += 1  # nothing can return from here
+        try:
+            choice.branch(number, lambda: self.trace(body))
+            return self.frame.variables
+        finally:
+            self.frame.loop_depth -= 1
+            self.frame.variables = before
+
+    def _While(self, node: ast.While) -> None:  # noqa: N802
+        if node.orelse:
+            self.at(node.orelse[0])
+            self.emitter.fail(UnsupportedSyntaxError, "`else` of a loop is not supported")
+        assigned = names.stores(node.body)
+        carried = self._carried(assigned, names.exposed_loads([node]))
+        loop = loops.CarryingWhile(self.emitter, carried, self.frame.variables)
+        try:
+            loop.enter_condition()
+            truth = self.truth(self.evaluate(node.test))
+            self.at(node)
+            if isinstance(truth, bool):
+                self.unsupported(
+                    node,
+                    "its condition never changes; loop over range(...) or wl.static_range(...)",
+                )
+            loop.enter_body(truth)
+            self._loop_body(node.body)
+            self.at(node)
+            loop.finish()
+        finally:
+            loop.leave()
+        self.end_loop([], assigned - set(carried))
 
     def _loop_body(self, body: list[ast.stmt]) -> None:
         self.frame.loop_depth += 1
@@ -243,7 +290,7 @@ class Statements(Expressions):
             self.trace(node.body)
             self._read_later.pop()
 
-    def loop_spec(self, node: ast.For) -> loops.LoopSpec:
+    def loop_spec(self, node: ast.For, top_level: bool = False) -> loops.LoopSpec:
         """The dimensions and bounds of a loop over wl.tile, wl.grid or range."""
         assert isinstance(node.iter, ast.Call)
         function = self.frame.source.resolve(node.iter.func)
@@ -251,7 +298,7 @@ class Statements(Expressions):
         if function is range:
             return loops.range_spec(self.emitter, node, args)
         make = loops.loop_spec if function is language.tile else loops.grid_spec
-        return make(self.emitter, node, args, kwargs)
+        return make(self.emitter, node, args, kwargs, top_level)
 
     def _carried(self, assigned: set[str], exposed: set[str]) -> list[str]:
         """Names that a loop which assigns and reads these carries from step to step."""
