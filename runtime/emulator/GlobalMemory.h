@@ -18,6 +18,8 @@
 #include "runtime/emulator/Record.h"
 
 #include <cstdint>
+#include <optional>
+#include <unordered_map>
 
 namespace wavetile::device {
 
@@ -62,14 +64,28 @@ private:
   }
   bool containsAllSlow(const Record *record, uint64_t address, uint64_t bytes, bool isStore);
   /// Loads the cache entry of \p record with the allocation around \p address. False: there is
-  /// none.
-  bool lookUp(const Record *record, uint64_t address);
+  /// none, or the host does not let us read it. The entry is writable if stores were asked for and
+  /// the host lets us.
+  bool lookUp(const Record *record, uint64_t address, bool isStore);
+
+  /// The part of a client's allocation around \p address that the host lets us read; writable if
+  /// stores were asked for there and the host lets us.
+  std::optional<Allocation> accessiblePart(Allocation allocation, uint64_t address, bool isStore);
+
+  /// What the host allows from an address on, up to `end`. Stores are not asked for until one
+  /// comes.
+  struct Accessible {
+    uint64_t end = 0;
+    bool isReadable = false;
+    std::optional<bool> isWritable;
+  };
 
   const MemoryMap &map;
   uint64_t kernargBegin;
   uint64_t kernargEnd;
   uint8_t *kernargDefinedBits = nullptr;
   Allocation cache[cacheSize];
+  std::unordered_map<uint64_t, Accessible> accessible;
 };
 
 } // namespace wavetile::device

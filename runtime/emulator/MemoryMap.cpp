@@ -171,6 +171,14 @@ std::optional<Allocation> MemoryMap::findMapping(uint64_t address) const {
 }
 
 bool MemoryMap::isMapped(uint64_t begin, uint64_t bytes) const {
+  return isMappedAs(begin, bytes, false);
+}
+
+bool MemoryMap::isWritable(uint64_t begin, uint64_t bytes) const {
+  return isMappedAs(begin, bytes, true);
+}
+
+bool MemoryMap::isMappedAs(uint64_t begin, uint64_t bytes, bool writable) const {
   if (bytes > UINT64_MAX - begin)
     return false;
   std::lock_guard lock(mappingMutex);
@@ -181,7 +189,7 @@ bool MemoryMap::isMapped(uint64_t begin, uint64_t bytes) const {
   for (const Allocation &mapping : mappings) {
     if (mapping.end <= reached)
       continue;
-    if (mapping.begin > reached)
+    if (mapping.begin > reached || (writable && !mapping.writable))
       return false;
     reached = mapping.end;
     if (reached >= end)

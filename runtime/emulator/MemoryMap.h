@@ -129,6 +129,8 @@ public:
 
   /// Whether the process has all of [begin, begin + bytes) mapped and readable now.
   bool isMapped(uint64_t begin, uint64_t bytes) const;
+  /// Whether it may write all of it, too.
+  bool isWritable(uint64_t begin, uint64_t bytes) const;
 
   /// Refuses memory of which only the mapping is known.
   void refuseUnknown(bool refuse);
@@ -153,6 +155,7 @@ private:
   std::optional<Allocation> findRecorded(uint64_t address, bool &isBesideOne) const;
   /// The entry of `mappings` around `address`, or null.
   const Allocation *lookUpMapping(uint64_t address) const;
+  bool isMappedAs(uint64_t begin, uint64_t bytes, bool writable) const;
   void readMappingsIfStale() const;
   void changed() { currentGeneration.fetch_add(1, std::memory_order_acq_rel); }
 

@@ -72,7 +72,10 @@ std::string describeAccess(const MemoryMap &memory, uint64_t address, uint64_t b
   std::string place = formatv("{0} into {1}", counted(address - allocation->begin), owner);
   if (allocation->freed)
     return place + ", which was freed";
-  return allocation->writable ? place : place + ", which is read-only";
+  if (!memory.isMapped(address, bytes))
+    return place + ", which the host has not mapped";
+  bool isWritable = allocation->writable && memory.isWritable(address, bytes);
+  return isWritable ? place : place + ", which is read-only";
 }
 
 /// Lines of a report: a label, padded, and a text.

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from tests.checks import sources
+from tests.python import mistakes
 
 TBLGEN = "/usr/lib/llvm-22/bin/mlir-tblgen"
 MLIR_INCLUDE = "/usr/lib/llvm-22/include"
@@ -59,11 +60,19 @@ def _errors() -> str:
             about = " ".join((ast.get_docstring(node) or "").split())
             builtins = [f"`{base}`" for base in bases if base != "WavetileError"]
             rows.append((f"`{node.name}`", ", ".join(builtins), about))
-    return (
+    parts = [
         f"# Errors\n\nFrom `{sources.relative(source)}`. "
-        f"{(ast.get_docstring(tree) or '').partition(chr(10))[2].strip()}\n\n"
-        + _table(("class of `wavetile.errors`", "is also a", "meaning"), rows)
-    )
+        f"{(ast.get_docstring(tree) or '').partition(chr(10))[2].strip()}\n\n",
+        _table(("class of `wavetile.errors`", "is also a", "meaning"), rows),
+        "\nThe scripts below are in `docs/mistakes/`. Each ends with the error that it is named"
+        " after.\n",
+    ]
+    for mistake in mistakes.run(mistakes.scripts()):
+        parts.append(
+            f"\n## {mistake.script.stem}\n\n```py\n{mistake.source.strip()}\n```\n\n"
+            f"```text\n{mistake.message.strip()}\n```\n"
+        )
+    return "".join(parts)
 
 
 def _config() -> str:

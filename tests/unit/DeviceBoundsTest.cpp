@@ -11,7 +11,10 @@
 
 #include "DeviceTestSupport.h"
 
+#include <sys/mman.h>
+
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace wavetile::device::test {
@@ -93,6 +96,57 @@ TEST(DeviceBounds, StrictRefusesWhatOnlyAMappingKnows) {
   result = object.run("fill", {begin, count}, {2, 1, 1}, {64, 1, 1});
   ASSERT_TRUE(result.fault);
   EXPECT_EQ(result.fault->kind, FaultKind::OutOfBounds);
+}
+
+/// Pages of this process with a protection, or none.
+class Pages {
+public:
+  explicit Pages(size_t count) : bytes(count * 4096) {
+    address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(address, MAP_FAILED);
+  }
+  ~Pages() { munmap(address, bytes); }
+  uint64_t begin() const { return reinterpret_cast<uint64_t>(address); }
+  /// PROT_NONE stands for memory that is mapped no more: nothing else may come to lie there.
+  void protect(size_t first, size_t count, int protection) {
+    mprotect(static_cast<char *>(address) + first * 4096, count * 4096, protection);
+  }
+
+private:
+  void *address;
+  size_t bytes;
+};
+
+TEST(DeviceBounds, WhatTheClientSaysOfItsMemoryMayBeWrong) {
+  constexpr uint32_t many = 3 * 4096 / 4;
+  for (const char *target : {"gfx950", "gfx1150"})
+    for (const Route &route : routes) {
+      if (route.name == std::string("hipMalloc"))
+        continue; // The device's own memory is as the device knows it.
+      LoadedObject object(target, source, "cl", "-O2 -Xclang -finclude-default-header");
+      Pages pages(3);
+      std::vector<float> total(1);
+      route.makeKnown(object.memory, pages.begin(), many * 4);
+      route.makeKnown(object.memory, reinterpret_cast<uint64_t>(total.data()), sizeof(float));
+      auto fill = [&] {
+        return object.run("fill", {pages.begin(), many}, {many / 64, 1, 1}, {64, 1, 1});
+      };
+      auto sum = [&] {
+        return object.run("sum", {pages.begin(), reinterpret_cast<uint64_t>(total.data()), many},
+                          {1, 1, 1}, {1, 1, 1});
+      };
+      EXPECT_FALSE(fill().fault) << route.name;
+      pages.protect(1, 1, PROT_READ);
+      LaunchResult result = fill();
+      ASSERT_TRUE(result.fault) << route.name;
+      EXPECT_EQ(result.fault->kind, FaultKind::ReadOnly) << route.name;
+      EXPECT_FALSE(sum().fault) << route.name;
+      EXPECT_EQ(total[0], many * (many - 1.0f) / 2) << route.name;
+      pages.protect(1, 1, PROT_NONE);
+      result = sum();
+      ASSERT_TRUE(result.fault) << route.name;
+      EXPECT_EQ(result.fault->kind, FaultKind::OutOfBounds) << route.name;
+    }
 }
 
 } // namespace

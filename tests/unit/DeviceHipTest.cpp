@@ -332,6 +332,21 @@ TEST_F(DeviceHip, WildCopiesAreErrors) {
   EXPECT_NE(lastReport().find("freed"), std::string::npos) << lastReport();
 }
 
+TEST_F(DeviceHip, CopiesDoNotWriteReadOnlyMemory) {
+  DeviceArray<char> array(100);
+  static const char constants[200] = {1};
+  void *place = const_cast<char *>(constants);
+  EXPECT_EQ(hip.hipMemcpy(array.pointer, place, 100, hipMemcpyDefault), hipSuccess);
+  for (bool isRegistered : {false, true}) {
+    if (isRegistered)
+      ASSERT_EQ(hip.hipHostRegister(place, sizeof(constants), 0), hipSuccess);
+    EXPECT_EQ(hip.hipMemcpy(place, array.pointer, 100, hipMemcpyDefault), hipErrorInvalidValue);
+    EXPECT_NE(lastReport().find("read-only"), std::string::npos) << lastReport();
+    EXPECT_EQ(hip.hipMemset(place, 0, 8), hipErrorInvalidValue);
+  }
+  EXPECT_EQ(hip.hipHostUnregister(place), hipSuccess);
+}
+
 //===----------------------------------------------------------------------===//
 // Streams and events
 //===----------------------------------------------------------------------===//

@@ -22,30 +22,38 @@
 
 using namespace wavetile::device;
 
+/// What a range of memory is to a copy or a fill.
+enum class Role { Source, Destination };
+
 /// Whether the client may have [pointer, pointer + bytes) copied or filled; says why not.
-static hipError_t checkRange(Runtime &runtime, const void *pointer, size_t bytes,
-                             const char *role) {
+static hipError_t checkRange(Runtime &runtime, const void *pointer, size_t bytes, Role role) {
+  const char *name = role == Role::Source ? "source" : "destination";
   uint64_t begin = reinterpret_cast<uint64_t>(pointer);
   if (!pointer || bytes > UINT64_MAX - begin)
     return hipErrorInvalidValue;
   if (auto allocation = runtime.memory.findKnown(begin)) {
-    if (!allocation->freed && allocation->contains(begin, bytes))
-      return hipSuccess;
-    // A host range that a registered one is only a part of is the client's own business.
-    if (allocation->source == BoundsSource::Device)
+    // Of registered memory the host knows best, and a range that it is a part of is the client's
+    // own business.
+    if (allocation->source == BoundsSource::Device) {
+      if (!allocation->freed && allocation->contains(begin, bytes))
+        return hipSuccess;
       return fail(hipErrorInvalidValue,
                   llvm::formatv("the {0} of {1} bytes at {2:x} {3} allocation '{4}' of {5} bytes",
-                                role, bytes, begin,
+                                name, bytes, begin,
                                 allocation->freed ? "is in freed" : "runs past the end of",
                                 runtime.memory.name(allocation->identifier), allocation->size())
                       .str());
+    }
   }
-  if (!runtime.memory.isMapped(begin, bytes))
-    return fail(
-        hipErrorInvalidValue,
-        llvm::formatv("the {0} of {1} bytes at {2:x} is not in mapped memory", role, bytes, begin)
-            .str());
-  return hipSuccess;
+  auto refuse = [&](const char *why) {
+    return fail(hipErrorInvalidValue,
+                llvm::formatv("the {0} of {1} bytes at {2:x} {3}", name, bytes, begin, why).str());
+  };
+  bool isWritten = role == Role::Destination;
+  if (isWritten ? runtime.memory.isWritable(begin, bytes) : runtime.memory.isMapped(begin, bytes))
+    return hipSuccess;
+  bool isReadOnly = isWritten && runtime.memory.isMapped(begin, bytes);
+  return refuse(isReadOnly ? "is in read-only memory" : "is not in mapped memory");
 }
 
 /// The bytes from the first row's begin to the last row's end, or nothing if that overflows.
@@ -67,8 +75,7 @@ static bool arePitchesValid(const Rows &rows, const Extent &extent) {
   return extent.depth <= 1 || (plane && *plane <= rows.planePitch);
 }
 
-static hipError_t checkRows(Runtime &runtime, const Rows &rows, const Extent &extent,
-                            const char *role) {
+static hipError_t checkRows(Runtime &runtime, const Rows &rows, const Extent &extent, Role role) {
   if (!arePitchesValid(rows, extent))
     return hipErrorInvalidPitchValue;
   auto bytes = span(rows, extent);
@@ -78,9 +85,9 @@ static hipError_t checkRows(Runtime &runtime, const Rows &rows, const Extent &ex
 hipError_t wavetile::device::check(Runtime &runtime, const CopyWork &copy) {
   if (copy.extent.isEmpty())
     return hipSuccess;
-  if (hipError_t error = checkRows(runtime, copy.to, copy.extent, "destination"))
+  if (hipError_t error = checkRows(runtime, copy.to, copy.extent, Role::Destination))
     return error;
-  return checkRows(runtime, copy.from, copy.extent, "source");
+  return checkRows(runtime, copy.from, copy.extent, Role::Source);
 }
 
 hipError_t wavetile::device::check(Runtime &runtime, const FillWork &fill) {
@@ -89,7 +96,7 @@ hipError_t wavetile::device::check(Runtime &runtime, const FillWork &fill) {
   if (reinterpret_cast<uint64_t>(fill.to.pointer) % fill.elementBytes != 0 ||
       (fill.extent.height > 1 && fill.to.pitch % fill.elementBytes != 0))
     return hipErrorInvalidValue;
-  return checkRows(runtime, fill.to, fill.extent, "destination");
+  return checkRows(runtime, fill.to, fill.extent, Role::Destination);
 }
 
 /// Calls `body` with where each row begins.
