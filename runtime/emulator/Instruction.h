@@ -21,6 +21,7 @@
 #define WAVETILE_RUNTIME_EMULATOR_INSTRUCTION_H
 
 #include "runtime/emulator/Record.h"
+#include "runtime/emulator/checks/LdsRaceCell.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -189,6 +190,8 @@ struct InstructionTables {
   /// Applies omod, clamp, SDWA and op_sel to the result and writes it.
   void (*finishResult)(Wave &wave, const Record *record, const Signature &signature,
                        const PreparedOperands &operands);
+  /// The usual case of the check of races in LDS.
+  checks::LdsRacePasses ldsRaces;
 };
 /// Those for the best instruction set that this host has; null if it lacks all that were built for.
 const InstructionTables *instructionTables();

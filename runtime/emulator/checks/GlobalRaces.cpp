@@ -173,24 +173,26 @@ void GlobalRaces::arrived(const Wave &wave, GlobalRaceWave &state,
 // Accesses
 //===----------------------------------------------------------------------===//
 
+GlobalRaces::Shadow &GlobalRaces::lookUp(uint64_t page) {
+  std::unique_ptr<Shadow> &shadow = pages[page];
+  if (!shadow) {
+    shadow = std::make_unique<Shadow>();
+    shadow->reset(pageBytes);
+  }
+  knownPages[page % knownPages.size()] = {page, shadow.get()};
+  return *shadow;
+}
+
 template <typename Body> bool GlobalRaces::visit(uint64_t begin, uint64_t end, Body body) {
   while (begin < end) {
     uint64_t page = begin / pageBytes, pageBegin = page * pageBytes;
-    if (page != lastPage) {
-      std::unique_ptr<Shadow> &shadow = pages[page];
-      if (!shadow) {
-        shadow = std::make_unique<Shadow>();
-        shadow->reset(pageBytes);
-      }
-      lastPage = page;
-      lastShadow = shadow.get();
-    }
+    Shadow &shadow = shadowOf(page);
     uint64_t stop = std::min(end, pageBegin + pageBytes);
-    if (!lastShadow->visit(static_cast<uint32_t>(begin - pageBegin),
-                           static_cast<uint32_t>(stop - pageBegin),
-                           [&](Cell &cell, uint32_t first, uint32_t count) {
-                             return body(cell, pageBegin + first, count);
-                           }))
+    if (!shadow.visit(static_cast<uint32_t>(begin - pageBegin),
+                      static_cast<uint32_t>(stop - pageBegin),
+                      [&](Cell &cell, uint32_t first, uint32_t count) {
+                        return body(cell, pageBegin + first, count);
+                      }))
       return false;
     begin = stop;
   }
@@ -327,6 +329,40 @@ bool GlobalRaces::conflicts(const Cell &cell, const RaceAccess &part, uint32_t s
   return true;
 }
 
+/// How many dwords of a lane a store changes; nothing if its data are not rows of dwords.
+static std::optional<uint32_t> changedDwords(const Wave &wave, const MemoryAccess &reported,
+                                             const RaceAccess &part, unsigned lane) {
+  if (reported.placement != DataPlacement::Dwords || reported.data.kind() != OperandKind::Vector)
+    return std::nullopt;
+  const uint32_t *row = wave.row(reported.data) + lane;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < part.bytes / 4; ++i) {
+    uint32_t before;
+    std::memcpy(&before, reinterpret_cast<const uint8_t *>(part.addresses[lane]) + 4 * i, 4);
+    count += before != row[i * wave.waveSize];
+  }
+  return count;
+}
+
+/// Does a lane's whole dwords at once, if their cells are all like one that was seen and a store
+/// changes all of them; or if it changes none.
+bool GlobalRaces::repeat(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part,
+                         unsigned lane, const Seen &seen) {
+  if (part.bytes % 4 != 0)
+    return false;
+  if (part.kind == RaceKind::Write) {
+    std::optional<uint32_t> changed = changedDwords(wave, reported, part, lane);
+    if (changed == 0)
+      return true;
+    if (changed != part.bytes / 4)
+      return false;
+  }
+  uint64_t begin = part.addresses[lane], inPage = begin % pageBytes;
+  return seen.isKnown && begin % 4 == 0 && inPage + part.bytes <= pageBytes &&
+         shadowOf(begin / pageBytes)
+             .replace(static_cast<uint32_t>(inPage), part.bytes / 4, seen.before, seen.after);
+}
+
 std::optional<GlobalRaceConflict>
 GlobalRaces::access(const Wave &wave, GlobalRaceWave &state, const MemoryAccess &reported,
                     RaceAccess &part, const OutstandingAccesses &outstanding, RacedBytes &raced) {
@@ -360,11 +396,17 @@ GlobalRaces::access(const Wave &wave, GlobalRaceWave &state, const MemoryAccess 
     state.onlyScoped = true;
   }
   part.segment = segment;
+  Seen seen;
   auto touch = [&](Cell &cell, unsigned lane, uint64_t address, uint32_t count) {
     auto first = static_cast<uint32_t>(address - part.addresses[lane]);
     if (part.kind == RaceKind::Write && !changesBytes(wave, reported, part, lane, first, count))
       return true;
-    bool scoped = isScopedAccess;
+    if (seen.isKnown && cell.difference(seen.before) == 0) {
+      cell = seen.after;
+      return true;
+    }
+    Cell before = cell;
+    bool scoped = isScopedAccess, isRaced = false;
     GlobalRaceConflict found;
     if (conflicts(cell, part, segment, reported.space == AccessSpace::Constant, scoped, found, wave,
                   state)) {
@@ -374,6 +416,7 @@ GlobalRaces::access(const Wave &wave, GlobalRaceWave &state, const MemoryAccess 
         conflict = found;
         return false;
       }
+      isRaced = true;
       if (!isWrite)
         raced.add(found, first, count);
     }
@@ -381,9 +424,12 @@ GlobalRaces::access(const Wave &wave, GlobalRaceWave &state, const MemoryAccess 
       cell.write = segment | (scoped ? scopedBit : 0);
     else
       addRead(cell, part, segment, wave, state);
+    if (!isRaced)
+      seen = {true, before, cell};
     return true;
   };
-  if (reported.contiguous && part.lanes == wave.allLanes()) {
+  if (reported.contiguous && part.lanes == wave.allLanes() && part.bytes < 4) {
+    // Several lanes' bytes are whole dwords.
     uint64_t begin = part.addresses[0];
     visit(begin, begin + uint64_t(part.bytes) * wave.waveSize,
           [&](Cell &cell, uint64_t address, uint32_t count) {
@@ -392,11 +438,12 @@ GlobalRaces::access(const Wave &wave, GlobalRaceWave &state, const MemoryAccess 
           });
   } else {
     part.forLanes([&](unsigned lane) {
+      if (conflict || repeat(wave, reported, part, lane, seen))
+        return;
       uint64_t begin = part.addresses[lane];
-      if (!conflict)
-        visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t address, uint32_t count) {
-          return touch(cell, lane, address, count);
-        });
+      visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t address, uint32_t count) {
+        return touch(cell, lane, address, count);
+      });
     });
   }
   if (isRelease && !conflict)

@@ -44,6 +44,7 @@
 #include "runtime/emulator/checks/RaceAccess.h"
 #include "runtime/emulator/checks/RaceShadow.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -159,6 +160,10 @@ private:
     /// What the waves of the last reader's workgroup loaded it by, since a barrier was last between
     /// two of the loads.
     uint32_t loads = 0;
+
+    uint32_t difference(const Cell &other) const {
+      return RaceCell::difference(other) | (loads ^ other.loads);
+    }
   };
   using Shadow = RaceShadow<Cell>;
   struct Group {
@@ -184,7 +189,19 @@ private:
   bool conflicts(const Cell &cell, const RaceAccess &part, uint32_t segment, bool isScalarLoad,
                  bool &scoped, GlobalRaceConflict &found, const Wave &wave,
                  const GlobalRaceWave &state);
+  Shadow &shadowOf(uint64_t page) {
+    KnownPage &known = knownPages[page % knownPages.size()];
+    return known.page == page ? *known.shadow : lookUp(page);
+  }
+  Shadow &lookUp(uint64_t page);
   template <typename Body> bool visit(uint64_t begin, uint64_t end, Body body);
+  /// What became of a cell in this access. Cells like it become the same, and most are.
+  struct Seen {
+    bool isKnown = false;
+    Cell before, after;
+  };
+  bool repeat(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part, unsigned lane,
+              const Seen &seen);
 
   const bool storesCarryScope, workgroupSharesCache;
   bool anyAcquired = false;
@@ -192,8 +209,12 @@ private:
   std::unordered_map<uint64_t, Group> groups; ///< Those that have acquired or released.
   LoadedCopies copies;
   std::unordered_map<uint64_t, std::unique_ptr<Shadow>> pages;
-  uint64_t lastPage = ~uint64_t(0);
-  Shadow *lastShadow = nullptr;
+  /// Pages that were looked up last.
+  struct KnownPage {
+    uint64_t page = ~uint64_t(0);
+    Shadow *shadow = nullptr;
+  };
+  std::array<KnownPage, 256> knownPages;
 };
 
 } // namespace wavetile::device::checks

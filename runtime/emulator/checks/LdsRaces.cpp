@@ -7,66 +7,44 @@
 
 #include "runtime/emulator/checks/LdsRaces.h"
 
+#include "runtime/emulator/Instruction.h"
+
 #include <algorithm>
 
 namespace wavetile::device::checks {
 
-namespace {
+using Entry = LdsRaceEntry;
 
-/// An entry of a cell: barriers at which the wave had arrived, whether an atomic, the wave.
-struct Entry {
-  static constexpr uint32_t many = 63; ///< More than one wave, all after as many barriers.
-
-  static constexpr uint32_t make(uint32_t barriers, bool isAtomic, uint32_t wave) {
-    return barriers << 7 | uint32_t(isAtomic) << 6 | (wave + 1);
-  }
-  explicit Entry(uint32_t bits)
-      : exists(bits != 0), barriers(bits >> 7), isAtomic(bits >> 6 & 1), wave((bits & 63) - 1) {}
-
-  bool exists;
-  uint32_t barriers;
-  bool isAtomic;
-  uint32_t wave;
-
-  bool isMany() const { return wave == many - 1; }
-  /// Whether it is of another wave and was not over when `passed` barriers had opened.
-  bool meets(uint32_t otherWave, uint32_t passed) const {
-    return exists && wave != otherWave && barriers >= passed;
-  }
-};
-
-/// After so many barriers nothing is checked any more: they no longer fit an entry.
-constexpr uint32_t mostBarriers = (uint32_t(1) << 25) - 2;
-
-} // namespace
-
-void LdsRaces::start(uint32_t ldsBytes) {
+void LdsRaces::start(uint32_t ldsBytes, const Record *records) {
   size = ldsBytes;
   shadow.reset(ldsBytes);
-  instructions.assign((ldsBytes + 3) / 4, Records());
+  firstRecord = records;
+  passes = &instructionTables()->ldsRaces;
 }
 
 /// Adds an access to an entry for its kind.
-static void add(uint32_t &bits, uint32_t barriers, bool isAtomic, uint32_t wave) {
-  Entry old(bits);
-  if (old.exists && old.barriers > barriers)
+static void add(uint64_t &bits, uint64_t self) {
+  Entry old(bits), entry(self);
+  if (old.exists && old.barriers > entry.barriers)
     return;
-  bool joins =
-      old.exists && old.barriers == barriers && old.isAtomic == isAtomic && old.wave != wave;
-  bits = Entry::make(barriers, isAtomic, joins ? Entry::many - 1 : wave);
+  bool joins = old.exists && old.barriers == entry.barriers && old.isAtomic == entry.isAtomic &&
+               old.wave != entry.wave;
+  bits = joins ? Entry::make(entry.barriers, entry.isAtomic, Entry::many, entry.record) : self;
 }
 
-static void add(RaceCell &cell, const RaceAccess &part, uint32_t barriers, uint32_t wave) {
-  if (part.kind == RaceKind::Read) {
-    add(cell.read, barriers, false, wave);
-    return;
-  }
-  bool isAtomic = part.kind == RaceKind::Atomic;
+static void add(LdsRaceCell &cell, const RaceAccess &part, uint64_t self) {
+  if (part.kind == RaceKind::Read)
+    add(cell.read, self);
   // Several waves' writes race by themselves unless they are atomics.
-  if (isAtomic)
-    add(cell.write, barriers, true, wave);
+  else if (part.kind == RaceKind::Atomic)
+    add(cell.write, self);
   else
-    cell.write = Entry::make(barriers, false, wave);
+    cell.write = self;
+}
+
+static uint64_t entryOf(const Wave &wave, const RaceAccess &part, const Record *firstRecord) {
+  return Entry::make(wave.barriersSignalled, part.kind == RaceKind::Atomic, wave.indexInWorkgroup,
+                     static_cast<uint32_t>(part.record - firstRecord));
 }
 
 /// Loads to LDS are in no order with the wave's own LDS instructions.
@@ -82,7 +60,11 @@ std::optional<RaceConflict> LdsRaces::ownConflict(const RaceAccess &part,
     const RaceAccess &instruction = part.isLoadToLds ? other : part;
     unsigned firstLane = static_cast<unsigned>(__builtin_ctzll(load.lanes));
     uint64_t base = load.addresses[firstLane] - uint64_t(firstLane) * load.bytes;
+    uint64_t loadEnd = base + uint64_t(maximumWaveSize) * load.bytes;
     instruction.forLanes([&](unsigned lane) {
+      if (instruction.addresses[lane] >= loadEnd ||
+          instruction.addresses[lane] + instruction.bytes <= base)
+        return;
       for (uint64_t byte = instruction.addresses[lane], end = byte + instruction.bytes;
            byte < end && !conflict; ++byte) {
         uint64_t loadLane = (byte - base) / load.bytes;
@@ -96,26 +78,66 @@ std::optional<RaceConflict> LdsRaces::ownConflict(const RaceAccess &part,
   return conflict;
 }
 
+/// The pass for a part of an access that is no atomic.
+LdsRacePass LdsRaces::passOf(const Wave &wave, const RaceAccess &part, uint32_t *offsets,
+                             uint64_t self) {
+  for (unsigned lane = 0; lane < wave.waveSize; ++lane)
+    offsets[lane] = static_cast<uint32_t>(part.addresses[lane]);
+  LdsRacePass pass;
+  pass.cells = shadow.wholeCells();
+  pass.ldsBytes = size;
+  pass.offsets = offsets;
+  pass.lanes = part.lanes;
+  pass.dwords = part.bytes % 4 == 0 ? part.bytes / 4 : 0;
+  pass.waveSize = wave.waveSize;
+  pass.self = self;
+  pass.passed = wave.barriersPassed;
+  return pass;
+}
+
+bool LdsRaces::mark(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part,
+                    uint64_t self) {
+  if (reported.placement != DataPlacement::Dwords || part.kind == RaceKind::Atomic)
+    return false;
+  alignas(64) uint32_t offsets[maximumWaveSize];
+  LdsRacePass pass = passOf(wave, part, offsets, self);
+  if (part.kind == RaceKind::Read)
+    return passes->reads(pass);
+  pass.lds = wave.workgroup->lds;
+  if (part.isLoadToLds) {
+    pass.addresses = reported.addresses;
+    pass.known = reported.bytes == part.bytes ? reported.active : 0;
+  } else if (reported.data.kind() == OperandKind::Vector) {
+    pass.data = wave.row(reported.data);
+  } else {
+    return false;
+  }
+  return passes->writes(pass);
+}
+
 std::optional<RaceConflict> LdsRaces::access(const Wave &wave, const MemoryAccess &reported,
                                              const RaceAccess &part,
                                              const OutstandingAccesses &outstanding) {
-  if (wave.barriersSignalled > mostBarriers)
+  if (wave.barriersSignalled > Entry::mostBarriers)
     return std::nullopt;
   if (std::optional<RaceConflict> conflict = ownConflict(part, outstanding)) {
     conflict->wave = wave.indexInWorkgroup;
     return conflict;
   }
+  uint64_t self = entryOf(wave, part, firstRecord);
+  if (mark(wave, reported, part, self))
+    return std::nullopt;
   std::optional<RaceConflict> conflict;
-  uint32_t self = wave.indexInWorkgroup, passed = wave.barriersPassed;
+  uint32_t wanted = wave.indexInWorkgroup, passed = wave.barriersPassed;
   part.forLanes([&](unsigned lane) {
     uint64_t begin = part.addresses[lane], end = begin + part.bytes;
     if (conflict || end > size)
       return;
-    shadow.visit(begin, end, [&](RaceCell &cell, uint32_t first, uint32_t count) {
+    shadow.visit(begin, end, [&](LdsRaceCell &cell, uint32_t first, uint32_t count) {
       Entry write(cell.write), read(cell.read);
       bool meetsWrite =
-          write.meets(self, passed) && !(write.isAtomic && part.kind != RaceKind::Write);
-      bool meetsRead = part.kind == RaceKind::Write && read.meets(self, passed);
+          write.meets(wanted, passed) && !(write.isAtomic && part.kind != RaceKind::Write);
+      bool meetsRead = part.kind == RaceKind::Write && read.meets(wanted, passed);
       if (part.kind == RaceKind::Write &&
           !changesBytes(wave, reported, part, lane, first - begin, count))
         return true;
@@ -123,15 +145,12 @@ std::optional<RaceConflict> LdsRaces::access(const Wave &wave, const MemoryAcces
         if (part.kind == RaceKind::Write && !changesMemory(wave, reported, part, first, count))
           return true;
         const Entry &other = meetsWrite ? write : read;
-        const Records &known = instructions[first / 4];
         conflict = RaceConflict{lane, first, meetsWrite,
                                 other.isMany() ? std::nullopt : std::optional(other.wave),
-                                meetsWrite ? known.write : known.read};
+                                firstRecord + other.record};
         return false;
       }
-      add(cell, part, wave.barriersSignalled, self);
-      Records &records = instructions[first / 4];
-      (part.kind == RaceKind::Read ? records.read : records.write) = part.record;
+      add(cell, part, self);
       return true;
     });
   });
@@ -139,22 +158,30 @@ std::optional<RaceConflict> LdsRaces::access(const Wave &wave, const MemoryAcces
 }
 
 void LdsRaces::arrived(const Wave &wave, const OutstandingAccesses &outstanding) {
-  if (wave.barriersSignalled > mostBarriers)
+  if (wave.barriersSignalled > Entry::mostBarriers)
     return;
   outstanding.forEach([&](const RaceAccess &part) {
     if (!part.isLds)
       return;
+    uint64_t self = entryOf(wave, part, firstRecord);
+    alignas(64) uint32_t offsets[maximumWaveSize];
+    if (part.kind != RaceKind::Atomic) {
+      LdsRacePass pass = passOf(wave, part, offsets, self);
+      bool isRead = part.kind == RaceKind::Read;
+      if (isRead ? passes->reads(pass) : passes->unfinishedWrites(pass))
+        return;
+    }
     part.forLanes([&](unsigned lane) {
       uint64_t begin = part.addresses[lane], end = begin + part.bytes;
       if (end > size)
         return;
-      shadow.visit(begin, end, [&](RaceCell &cell, uint32_t, uint32_t) {
+      shadow.visit(begin, end, [&](LdsRaceCell &cell, uint32_t, uint32_t) {
         // A write that changed nothing has left no mark.
         Entry write(cell.write);
         if (part.kind != RaceKind::Read &&
             !(write.exists && (write.isMany() || write.wave == wave.indexInWorkgroup)))
           return true;
-        add(cell, part, wave.barriersSignalled, wave.indexInWorkgroup);
+        add(cell, part, self);
         return true;
       });
     });

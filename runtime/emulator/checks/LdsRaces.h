@@ -18,6 +18,7 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_CHECKS_LDSRACES_H
 #define WAVETILE_RUNTIME_EMULATOR_CHECKS_LDSRACES_H
 
+#include "runtime/emulator/checks/LdsRaceCell.h"
 #include "runtime/emulator/checks/RaceAccess.h"
 #include "runtime/emulator/checks/RaceShadow.h"
 
@@ -39,7 +40,8 @@ struct RaceConflict {
 /// The LDS of one workgroup.
 class LdsRaces {
 public:
-  void start(uint32_t ldsBytes);
+  /// \p records are those of the program.
+  void start(uint32_t ldsBytes, const Record *records);
 
   /// The wave issues an access. \p outstanding are its own that are not over.
   std::optional<RaceConflict> access(const Wave &wave, const MemoryAccess &reported,
@@ -52,14 +54,13 @@ public:
 private:
   std::optional<RaceConflict> ownConflict(const RaceAccess &part,
                                           const OutstandingAccesses &outstanding) const;
-  /// The instruction that an entry of the shadow came from, for reports.
-  struct Records {
-    const Record *write = nullptr;
-    const Record *read = nullptr;
-  };
+  LdsRacePass passOf(const Wave &wave, const RaceAccess &part, uint32_t *offsets, uint64_t self);
+  /// The usual case of `access`. False: not so.
+  bool mark(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part, uint64_t self);
 
-  RaceShadow<RaceCell> shadow;
-  std::vector<Records> instructions; ///< A dword each.
+  RaceShadow<LdsRaceCell> shadow;
+  const LdsRacePasses *passes = nullptr;
+  const Record *firstRecord = nullptr;
   uint32_t size = 0;
 };
 

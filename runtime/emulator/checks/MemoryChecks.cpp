@@ -477,6 +477,18 @@ bool WaveChecks::returnOld(const MemoryAccess &access, uint64_t undefined, uint3
 
 // --- Loads to LDS ---
 
+/// Calls `body(offset, bytes)` for what lanes write to LDS, once for all if they leave no gap.
+template <typename Body>
+static void forRuns(uint64_t lanes, uint32_t offset, uint32_t step, uint32_t written,
+                    unsigned waveSize, Body body) {
+  bool isWhole = lanes == (waveSize == 64 ? ~uint64_t(0) : uint64_t(0xffffffff));
+  if (isWhole && step == written) {
+    body(offset, step * waveSize);
+    return;
+  }
+  forLanes(lanes, [&](unsigned lane) { body(offset + lane * step, written); });
+}
+
 void WaveChecks::observeLoadToLds(const MemoryAccess &access) {
   uint64_t lanes = access.active | access.partial | access.zeroed;
   Bytes bytes(*this, access);
@@ -523,10 +535,9 @@ void WaveChecks::observeLoadToLds(const MemoryAccess &access) {
     operation->ldsDefined = std::move(defined);
     operation->origin = origin;
     uint32_t pendingOrigin = makeOrigin(OriginKind::PendingToLds, numberOf(access.record));
-    forLanes(lanes, [&](unsigned lane) {
-      uint32_t at = access.ldsOffset + lane * step;
-      std::fill_n(workgroup->ldsDefined.data() + at, written, uint8_t(0));
-      std::fill_n(workgroup->ldsOrigin.data() + at / 4, written / 4, pendingOrigin);
+    forRuns(lanes, access.ldsOffset, step, written, size, [&](uint32_t at, uint32_t bytes) {
+      std::fill_n(workgroup->ldsDefined.data() + at, bytes, uint8_t(0));
+      std::fill_n(workgroup->ldsOrigin.data() + at / 4, bytes / 4, pendingOrigin);
     });
     return;
   }
@@ -542,18 +553,30 @@ void WaveChecks::observeLoadToLds(const MemoryAccess &access) {
 void WaveChecks::completeLds(const PendingOperation &operation) {
   uint32_t pendingOrigin = makeOrigin(OriginKind::PendingToLds, operation.record);
   uint32_t step = operation.ldsStep;
+  if (operation.ldsDefined.empty()) {
+    forRuns(operation.ldsLanes, operation.ldsOffset, step, operation.ldsBytes,
+            checkedWave->waveSize, [&](uint32_t at, uint32_t bytes) {
+              // Whoever has written here since has said what is defined.
+              for (uint32_t end = at + bytes; at < end; at += 4) {
+                uint32_t &origin = workgroup->ldsOrigin[at / 4];
+                uint32_t isOurs = origin == pendingOrigin ? ~0u : 0;
+                uint32_t defined;
+                __builtin_memcpy(&defined, workgroup->ldsDefined.data() + at, 4);
+                defined |= isOurs;
+                __builtin_memcpy(workgroup->ldsDefined.data() + at, &defined, 4);
+                origin = isOurs ? noOrigin : origin;
+              }
+            });
+    return;
+  }
   forLanes(operation.ldsLanes, [&](unsigned lane) {
     for (uint32_t i = 0; i < operation.ldsBytes; i += 4) {
       uint32_t at = operation.ldsOffset + lane * step + i;
-      // Whoever has written here since has said what is defined.
       if (workgroup->ldsOrigin[at / 4] != pendingOrigin)
         continue;
-      uint8_t *to = workgroup->ldsDefined.data() + at;
-      if (operation.ldsDefined.empty())
-        std::fill_n(to, 4, uint8_t(0xff));
-      else
-        std::copy_n(operation.ldsDefined.data() + lane * step + i, 4, to);
-      workgroup->ldsOrigin[at / 4] = operation.ldsDefined.empty() ? noOrigin : operation.origin;
+      std::copy_n(operation.ldsDefined.data() + lane * step + i, 4,
+                  workgroup->ldsDefined.data() + at);
+      workgroup->ldsOrigin[at / 4] = operation.origin;
     }
   });
 }

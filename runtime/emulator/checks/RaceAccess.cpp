@@ -26,11 +26,11 @@ static RaceKind kindOf(AccessKind kind) {
   return RaceKind::Atomic;
 }
 
-unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess (&parts)[2]) {
+unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess *const (&parts)[2]) {
   unsigned count = 0;
   uint64_t lanes = access.active;
   if (access.space != AccessSpace::Scratch && lanes != 0) {
-    RaceAccess &part = parts[count++];
+    RaceAccess &part = *parts[count++];
     part.record = access.record;
     part.kind = kindOf(access.kind);
     part.isLds = access.space == AccessSpace::Lds;
@@ -39,18 +39,19 @@ unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess (&
     // A lane whose bytes are cut is left out: its neighbours in the block are nobody's.
     part.lanes = lanes & ~access.overEnd;
     part.bytes = access.bytes;
-    if (part.isLds)
-      part.forLanes([&](unsigned lane) {
-        part.addresses[lane] =
-            uint32_t(access.offset + (access.offsets ? access.offsets[lane] : 0));
-      });
+    // All lanes, for that is quicker: those that are off are not looked at.
+    if (part.isLds && access.offsets)
+      for (unsigned lane = 0; lane < wave.waveSize; ++lane)
+        part.addresses[lane] = uint32_t(access.offset + access.offsets[lane]);
+    else if (part.isLds)
+      std::fill_n(part.addresses, wave.waveSize, access.offset);
     else if (access.space == AccessSpace::Constant)
       part.addresses[0] = access.addresses[0];
     else
       std::copy_n(access.addresses, wave.waveSize, part.addresses);
   }
   if (access.kind == AccessKind::LoadToLds && (access.active | access.zeroed) != 0) {
-    RaceAccess &part = parts[count++];
+    RaceAccess &part = *parts[count++];
     part.record = access.record;
     part.kind = RaceKind::Write;
     part.isLds = part.isLoadToLds = true;
@@ -76,6 +77,12 @@ bool changesBytes(const Wave &wave, const MemoryAccess &access, const RaceAccess
   }
   if (part.kind != RaceKind::Write || access.data.kind() != OperandKind::Vector)
     return true;
+  // The usual case: one dword of several.
+  if (access.placement == DataPlacement::Dwords && count == 4 && first % 4 == 0) {
+    uint32_t before;
+    std::memcpy(&before, old + first, 4);
+    return before != wave.row(access.data)[first / 4 * wave.waveSize + lane];
+  }
   uint8_t data[64];
   const uint32_t *row = wave.row(access.data) + lane;
   switch (access.placement) {

@@ -45,7 +45,7 @@ struct RaceAccess {
 
 /// The parts of a reported access that concern global memory and LDS. Lanes outside a buffer's
 /// range and bytes over the end of an allocation are not there.
-unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess (&parts)[2]);
+unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess *const (&parts)[2]);
 
 /// Whether a store is about to change a byte of [first, first + count) of a lane's bytes. Accesses
 /// whose data is not known are said to.
@@ -66,13 +66,14 @@ public:
   }
   /// Returns the number by which the access is known; never 0.
   uint32_t issue() { return next++; }
-  void add(uint32_t number, const RaceAccess &access) {
-    if (tail - head == ring.size())
+  /// Makes room for two accesses to be put together in.
+  void makeRoom() {
+    if (tail + 2 - head > ring.size())
       grow();
-    Entry &entry = at(tail++);
-    entry.number = number;
-    entry.access = access;
   }
+  RaceAccess &room(unsigned index) { return at(tail + index).access; }
+  /// Adds what is in `room(0)`.
+  void add(uint32_t number) { at(tail++).number = number; }
   void complete(uint32_t number) {
     for (uint64_t i = head; i != tail; ++i)
       if (at(i).number == number)

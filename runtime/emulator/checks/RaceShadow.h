@@ -22,9 +22,14 @@ namespace wavetile::device::checks {
 struct RaceCell {
   uint32_t write = 0;
   uint32_t read = 0;
+
+  /// 0 if they are alike.
+  uint32_t difference(const RaceCell &other) const {
+    return (write ^ other.write) | (read ^ other.read);
+  }
 };
 
-/// \p Cell has the members of RaceCell and perhaps more.
+/// \p Cell has the members of RaceCell, of some unsigned type, and perhaps more.
 template <typename Cell> class RaceShadow {
 public:
   void reset(uint32_t bytes) {
@@ -53,8 +58,25 @@ public:
     return true;
   }
 
+  /// Makes the cells of so many dwords from byte \p first on into \p after, if all of them are
+  /// like \p before, which is not split. False: some are not, and nothing was changed.
+  bool replace(uint32_t first, uint32_t dwords, const Cell &before, const Cell &after) {
+    Cell *begin = &cells[first / 4];
+    uint32_t difference = 0;
+    for (uint32_t i = 0; i < dwords; ++i)
+      difference |= begin[i].difference(before);
+    if (difference != 0)
+      return false;
+    for (uint32_t i = 0; i < dwords; ++i)
+      begin[i] = after;
+    return true;
+  }
+
+  /// The cells of all dwords. One that is split has a mark for its write, which is all ones.
+  Cell *wholeCells() { return cells.data(); }
+
 private:
-  static constexpr uint32_t splitMark = ~0u;
+  static constexpr auto splitMark = static_cast<decltype(Cell::write)>(-1);
 
   Cell *split(uint32_t dword) {
     if (byteCells.empty())

@@ -21,7 +21,7 @@ void WorkgroupRaces::start(const LaunchContext &launch, Workgroup &group, uint64
   context = &launch;
   global = globalRaces;
   checksLds = launch.launch.checks.ldsRaces;
-  lds.start(checksLds ? group.ldsBytes : 0);
+  lds.start(checksLds ? group.ldsBytes : 0, launch.program.allRecords().data());
   waves.resize(group.waveCount);
   for (WaveState &wave : waves) {
     wave.outstanding.clear();
@@ -40,10 +40,12 @@ bool WorkgroupRaces::observe(void *, Wave &wave, const MemoryAccess &access) {
 
 bool WorkgroupRaces::access(Wave &wave, const MemoryAccess &reported) {
   WaveState &state = waves[wave.indexInWorkgroup];
+  state.outstanding.makeRoom();
+  RaceAccess *const parts[] = {&state.outstanding.room(0), &state.outstanding.room(1)};
   unsigned count = splitAccess(wave, reported, parts);
   raced.lanes = 0;
   for (unsigned i = 0; i < count; ++i) {
-    RaceAccess &part = parts[i];
+    RaceAccess &part = *parts[i];
     if (part.isLds ? !checksLds : !global)
       continue;
     if (part.isLds) {
@@ -67,9 +69,14 @@ bool WorkgroupRaces::access(Wave &wave, const MemoryAccess &reported) {
     return true;
   if (operation->raceNumber == 0)
     operation->raceNumber = state.outstanding.issue();
-  for (unsigned i = 0; i < count; ++i)
-    if (parts[i].isLds ? checksLds : global != nullptr)
-      state.outstanding.add(operation->raceNumber, parts[i]);
+  for (unsigned i = 0; i < count; ++i) {
+    if (!(parts[i]->isLds ? checksLds : global != nullptr))
+      continue;
+    // Where the first part is not kept, the second takes its place.
+    if (RaceAccess &room = state.outstanding.room(0); &room != parts[i])
+      room = *parts[i];
+    state.outstanding.add(operation->raceNumber);
+  }
   return true;
 }
 

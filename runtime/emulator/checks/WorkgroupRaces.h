@@ -66,7 +66,6 @@ private:
   bool checksLds = false;
   checks::LdsRaces lds;
   std::vector<WaveState> waves;
-  checks::RaceAccess parts[2];
   checks::RacedBytes raced;
   std::unordered_map<const Record *, checks::GlobalRaceConflict> racedLoads;
   std::string message; ///< Of the fault.

@@ -48,9 +48,12 @@ const InstructionTables &tables() {
   };
 #define WAVETILE_QUOTE_(x) #x
 #define WAVETILE_QUOTE(x) WAVETILE_QUOTE_(x)
-  static const InstructionTables result = {all, sizeof(all) / sizeof(all[0]),
-                                           WAVETILE_QUOTE(WAVETILE_HOST_ISA), prepareOperands,
-                                           finishResult};
+  static const InstructionTables result = {all,
+                                           sizeof(all) / sizeof(all[0]),
+                                           WAVETILE_QUOTE(WAVETILE_HOST_ISA),
+                                           prepareOperands,
+                                           finishResult,
+                                           ldsRacePasses()};
   return result;
 }
 

@@ -45,6 +45,9 @@ InstructionRows scaledMatrix();
 InstructionRows sparseMatrix();
 InstructionRows waveMatrix();
 
+/// See LdsRaceCell.h.
+checks::LdsRacePasses ldsRacePasses();
+
 /// Makes a table function's result from its array.
 template <size_t n> constexpr InstructionRows rows(const Instruction (&table)[n]) {
   return {table, n};

@@ -1,0 +1,246 @@
+//===- LdsRacePass.cpp - Looks for races in LDS, the usual case -----------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The cells of a lane's dwords are one host vector: the writes are its even elements, the reads its
+// odd ones. All lanes' cells are tested and marked without a branch; what the tests find is left to
+// LdsRaces, which has the rules.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/checks/LdsRaceCell.h"
+#include "runtime/emulator/instructions/LaneCopy.h"
+#include "runtime/emulator/instructions/Tables.h"
+
+namespace wavetile::device {
+inline namespace WAVETILE_HOST_ISA {
+namespace {
+
+using checks::LdsRaceEntry;
+using checks::LdsRacePass;
+
+template <unsigned dwords> using Flags = int64_t __attribute__((ext_vector_type(2 * dwords)));
+
+template <unsigned dwords> WAVETILE_INLINE bool none(Flags<dwords> flags) {
+  using Mask = bool __attribute__((ext_vector_type(2 * dwords)));
+  Mask mask = __builtin_convertvector(flags, Mask);
+  constexpr unsigned all = (1u << 2 * dwords) - 1;
+  return (__builtin_bit_cast(uint8_t, mask) & all) == 0;
+}
+
+template <unsigned dwords> struct Cells {
+  using Bits = uint64_t __attribute__((ext_vector_type(2 * dwords)));
+
+  /// Like no cell that there is. One of 3 dwords is padded.
+  Bits bits = ~uint64_t(0);
+  Cells() = default;
+  WAVETILE_INLINE explicit Cells(const checks::LdsRaceCell *from) {
+    __builtin_memcpy(&bits, from, 16 * dwords);
+  }
+  WAVETILE_INLINE void store(checks::LdsRaceCell *to) const {
+    __builtin_memcpy(to, &bits, 16 * dwords);
+  }
+  WAVETILE_INLINE bool operator==(const Cells &other) const {
+    return none<dwords>(bits != other.bits);
+  }
+  WAVETILE_INLINE static Flags<dwords> isWrite() {
+    Flags<dwords> result;
+    for (unsigned i = 0; i < 2 * dwords; ++i)
+      result[i] = i % 2 ? 0 : -1;
+    return result;
+  }
+};
+
+/// What the entries are compared with.
+struct Bounds {
+  uint64_t self, wave, many;
+  uint64_t passed; ///< The least entry that is not over.
+  uint64_t now;    ///< The least entry after as many barriers as this wave's.
+  uint64_t later;  ///< The least entry after more.
+
+  WAVETILE_INLINE explicit Bounds(const LdsRacePass &pass)
+      : self(pass.self), wave(pass.self & LdsRaceEntry::waveMask),
+        many((pass.self & ~LdsRaceEntry::waveMask) | uint64_t(LdsRaceEntry::many + 1) << 32),
+        passed(uint64_t(pass.passed) << LdsRaceEntry::barrierShift),
+        now(pass.self >> LdsRaceEntry::barrierShift << LdsRaceEntry::barrierShift),
+        later(now + (uint64_t(1) << LdsRaceEntry::barrierShift)) {
+    // No entry is 0.
+    passed = passed ? passed : 1;
+    now = now ? now : 1;
+  }
+};
+
+/// Entries of other waves that are not over.
+template <unsigned dwords>
+WAVETILE_INLINE Flags<dwords> meets(const Cells<dwords> &cells, const Bounds &bounds) {
+  return (cells.bits >= bounds.passed) & ((cells.bits & LdsRaceEntry::waveMask) != bounds.wave);
+}
+
+/// Whether all lanes access whole dwords of LDS.
+WAVETILE_INLINE bool isWhole(const LdsRacePass &pass) {
+  alignas(64) uint32_t active[maximumWaveSize];
+  Wave::expandMask(pass.lanes, active);
+  uint32_t bits = 0, highest = 0;
+  for (unsigned lane = 0; lane < pass.waveSize; ++lane) {
+    uint32_t offset = pass.offsets[lane] & active[lane];
+    bits |= offset;
+    highest = offset > highest ? offset : highest;
+  }
+  return bits % 4 == 0 && uint64_t(highest) + 4 * pass.dwords <= pass.ldsBytes;
+}
+
+template <typename Body> WAVETILE_INLINE void forLanes(const LdsRacePass &pass, Body body) {
+  if (pass.lanes == ~uint64_t(0)) {
+    for (unsigned lane = 0; lane < maximumWaveSize; ++lane)
+      body(lane);
+    return;
+  }
+  for (uint64_t mask = pass.lanes; mask != 0; mask &= mask - 1)
+    body(static_cast<unsigned>(__builtin_ctzll(mask)));
+}
+
+/// By value, so that the compiler knows that marking cells does not change it.
+template <unsigned dwords> WAVETILE_INLINE bool markReads(const LdsRacePass pass) {
+  const Bounds bounds(pass);
+  const Flags<dwords> isWrite = Cells<dwords>::isWrite();
+  Flags<dwords> met = 0;
+  // What became of the lane before: cells like its become the same, and most are.
+  Cells<dwords> before, after;
+  forLanes(pass, [&](unsigned lane) {
+    checks::LdsRaceCell *at = pass.cells + pass.offsets[lane] / 4;
+    Cells<dwords> cells(at);
+    if (cells == before) {
+      after.store(at);
+      return;
+    }
+    before = cells;
+    met |= meets(cells, bounds) & isWrite;
+    Flags<dwords> isOther = (cells.bits & LdsRaceEntry::waveMask) != bounds.wave;
+    typename Cells<dwords>::Bits mark = bounds.self;
+    mark = ((cells.bits >= bounds.now) & isOther) ? bounds.many : mark;
+    cells.bits = ((cells.bits >= bounds.later) | isWrite) ? cells.bits : mark;
+    cells.store(at);
+    after = cells;
+  });
+  return none<dwords>(met);
+}
+
+/// The dwords that lanes of a store are about to change, for four lanes at a time: registers are
+/// rows, and a lane's bytes in memory lie together.
+template <unsigned dwords> struct Stored {
+  Vector4 data[4] = {};
+
+  WAVETILE_INLINE Stored(const LdsRacePass &pass, unsigned group) {
+    if (pass.addresses) {
+      for (unsigned i = 0; i < 4; ++i)
+        if (pass.known >> (group + i) & 1)
+          __builtin_memcpy(&data[i], reinterpret_cast<const void *>(pass.addresses[group + i]),
+                           4 * dwords);
+      return;
+    }
+    for (unsigned i = 0; i < dwords; ++i)
+      data[i] = loadVector(pass.data + i * pass.waveSize + group);
+    transpose(data);
+  }
+  WAVETILE_INLINE Flags<dwords> changed(const LdsRacePass &pass, unsigned lane,
+                                        uint32_t offset) const {
+    Vector4 old = {};
+    __builtin_memcpy(&old, pass.lds + offset, 4 * dwords);
+    using Wide = int64_t __attribute__((ext_vector_type(4)));
+    Wide each = __builtin_convertvector(old != data[lane % 4], Wide);
+    if (pass.addresses && !(pass.known >> lane & 1))
+      each = -1;
+    if constexpr (dwords == 1)
+      return __builtin_shufflevector(each, each, 0, 0);
+    else if constexpr (dwords == 2)
+      return __builtin_shufflevector(each, each, 0, 0, 1, 1);
+    else if constexpr (dwords == 3)
+      return __builtin_shufflevector(each, each, 0, 0, 1, 1, 2, 2);
+    else
+      return __builtin_shufflevector(each, each, 0, 0, 1, 1, 2, 2, 3, 3);
+  }
+};
+
+template <unsigned dwords> WAVETILE_INLINE bool markWrites(const LdsRacePass pass) {
+  const Bounds bounds(pass);
+  const Flags<dwords> isWrite = Cells<dwords>::isWrite();
+  Cells<dwords> before, after; // Of a lane that changed all of its dwords.
+  for (unsigned group = 0; group < pass.waveSize; group += 4) {
+    if ((pass.lanes >> group & 15) == 0)
+      continue;
+    Stored<dwords> stored(pass, group);
+    for (unsigned lane = group; lane < group + 4; ++lane) {
+      if (!(pass.lanes >> lane & 1))
+        continue;
+      uint32_t offset = pass.offsets[lane];
+      Flags<dwords> isChanged = stored.changed(pass, lane, offset);
+      if (none<dwords>(isChanged))
+        continue;
+      checks::LdsRaceCell *at = pass.cells + offset / 4;
+      Cells<dwords> cells(at);
+      bool isWhole = none<dwords>(~isChanged);
+      if (isWhole && cells == before) {
+        after.store(at);
+        continue;
+      }
+      Cells<dwords> old = cells;
+      // The entry that this one meets must stay, for the closer look.
+      if (!none<dwords>(meets(cells, bounds) & isChanged))
+        return false;
+      typename Cells<dwords>::Bits mark = bounds.self;
+      cells.bits = (isChanged & isWrite) ? mark : cells.bits;
+      cells.store(at);
+      if (isWhole)
+        before = old, after = cells;
+    }
+  }
+  return true;
+}
+
+template <unsigned dwords> WAVETILE_INLINE bool markUnfinished(const LdsRacePass pass) {
+  const Bounds bounds(pass);
+  const Flags<dwords> isWrite = Cells<dwords>::isWrite();
+  Flags<dwords> split = 0;
+  forLanes(pass, [&](unsigned lane) {
+    checks::LdsRaceCell *at = pass.cells + pass.offsets[lane] / 4;
+    Cells<dwords> cells(at);
+    Flags<dwords> isSplit = cells.bits == ~uint64_t(0);
+    split |= isSplit & isWrite;
+    typename Cells<dwords>::Bits wave = cells.bits & LdsRaceEntry::waveMask, mark = bounds.self;
+    Flags<dwords> isOwn = (wave == bounds.wave) | (wave == (bounds.many & LdsRaceEntry::waveMask));
+    cells.bits = (isOwn & isWrite & ~isSplit) ? mark : cells.bits;
+    cells.store(at);
+  });
+  return none<dwords>(split);
+}
+
+/// Calls the pass for the dwords of a lane, if all lanes access whole ones.
+#define WAVETILE_LDS_RACE_PASS(NAME)                                                               \
+  [](const LdsRacePass &pass) -> bool {                                                            \
+    if (!isWhole(pass))                                                                            \
+      return false;                                                                                \
+    switch (pass.dwords) {                                                                         \
+    case 1:                                                                                        \
+      return NAME<1>(pass);                                                                        \
+    case 2:                                                                                        \
+      return NAME<2>(pass);                                                                        \
+    case 3:                                                                                        \
+      return NAME<3>(pass);                                                                        \
+    case 4:                                                                                        \
+      return NAME<4>(pass);                                                                        \
+    }                                                                                              \
+    return false;                                                                                  \
+  }
+
+} // namespace
+
+checks::LdsRacePasses ldsRacePasses() {
+  return {WAVETILE_LDS_RACE_PASS(markReads), WAVETILE_LDS_RACE_PASS(markWrites),
+          WAVETILE_LDS_RACE_PASS(markUnfinished)};
+}
+
+} // namespace WAVETILE_HOST_ISA
+} // namespace wavetile::device

@@ -1,0 +1,175 @@
+//===- DeviceRacesPassTest.cpp - The quick pass of the check of LDS races --===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a pass over cells (LdsRaceCell.h) finds and leaves, in each build for a host instruction
+// set, against the rules of LdsRaces.h written down one dword at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceTestSupport.h"
+
+#include "runtime/emulator/checks/LdsRaceCell.h"
+
+#include <cstring>
+#include <random>
+
+namespace wavetile::device::test {
+namespace {
+
+using checks::LdsRaceCell;
+using checks::LdsRaceEntry;
+using checks::LdsRacePass;
+
+constexpr uint32_t ldsBytes = 4096;
+
+/// An access of random lanes to random dwords, over cells as a few waves could have left them.
+struct RandomAccess {
+  std::vector<LdsRaceCell> cells{ldsBytes / 4};
+  std::vector<uint8_t> lds = std::vector<uint8_t>(ldsBytes);
+  alignas(64) uint32_t offsets[maximumWaveSize];
+  alignas(64) uint32_t rows[4 * maximumWaveSize];
+  LdsRacePass pass;
+
+  explicit RandomAccess(unsigned seed) {
+    std::mt19937 random(seed);
+    pass.waveSize = random() % 2 ? 64 : 32;
+    pass.dwords = 1 + random() % 4;
+    pass.passed = 2 + random() % 2;
+    pass.self = LdsRaceEntry::make(3, false, 1, 77);
+    pass.lanes = random() % 3 == 0 ? ~uint64_t(0) : uint64_t(random()) << 32 | random();
+    if (pass.waveSize == 32)
+      pass.lanes &= 0xffffffff;
+    // Quiet ones have accesses of this wave and over ones only, but for a few.
+    unsigned others = seed % 2 ? 0 : seed % 3 ? 400 : 3;
+    for (LdsRaceCell &cell : cells)
+      for (uint64_t *entry : {&cell.write, &cell.read}) {
+        bool isOther = others && random() % others == 0;
+        uint32_t wave = isOther ? (random() % 4 ? random() % 4 : uint32_t(LdsRaceEntry::many)) : 1;
+        *entry = random() % 4 == 0
+                     ? 0
+                     : LdsRaceEntry::make(random() % (isOther ? 5 : 4),
+                                          entry == &cell.write && isOther && random() % 4 == 0,
+                                          wave, random() % 100);
+      }
+    for (uint8_t &byte : lds)
+      byte = static_cast<uint8_t>(random() % 2);
+    for (uint32_t &offset : offsets)
+      offset = 4 * (random() % (ldsBytes / 4 - 4));
+    for (unsigned i = 0; i < 4; ++i)
+      for (unsigned lane = 0; lane < pass.waveSize; ++lane) {
+        uint32_t &value = rows[i * pass.waveSize + lane];
+        std::memcpy(&value, &lds[offsets[lane] + 4 * i], 4);
+        value += random() % 3 == 0;
+      }
+    pass.ldsBytes = ldsBytes;
+    pass.cells = cells.data();
+    pass.offsets = offsets;
+    pass.lds = lds.data();
+    pass.data = rows;
+  }
+};
+
+bool meets(uint64_t bits, const LdsRacePass &pass) {
+  LdsRaceEntry entry(bits);
+  return entry.exists && entry.wave != 1 && entry.barriers >= pass.passed;
+}
+
+/// One dword of a load.
+bool read(LdsRaceCell &cell, const LdsRacePass &pass) {
+  LdsRaceEntry old(cell.read);
+  if (!old.exists || old.barriers < 3 || (old.barriers == 3 && old.wave == 1))
+    cell.read = pass.self;
+  else if (old.barriers == 3)
+    cell.read = LdsRaceEntry::make(3, false, LdsRaceEntry::many, 77);
+  return !meets(cell.write, pass);
+}
+/// One dword of a store that changes it.
+bool write(LdsRaceCell &cell, const LdsRacePass &pass) {
+  bool quiet = !meets(cell.write, pass) && !meets(cell.read, pass);
+  cell.write = pass.self;
+  return quiet;
+}
+/// One dword of a store that goes on at a barrier.
+void keep(LdsRaceCell &cell, const LdsRacePass &pass) {
+  LdsRaceEntry old(cell.write);
+  if (old.exists && (old.wave == 1 || old.isMany()))
+    cell.write = pass.self;
+}
+
+template <typename Body> bool forDwords(RandomAccess &access, Body body) {
+  bool quiet = true;
+  for (unsigned lane = 0; lane < access.pass.waveSize; ++lane)
+    for (unsigned i = 0; i < access.pass.dwords && access.pass.lanes >> lane & 1; ++i)
+      quiet &= body(access.cells[access.offsets[lane] / 4 + i], lane, i);
+  return quiet;
+}
+
+enum class Kind { Read, Write, Unfinished };
+
+/// The rules, over all dwords.
+bool expected(RandomAccess &access, Kind kind) {
+  return forDwords(access, [&](LdsRaceCell &cell, unsigned lane, unsigned i) {
+    if (kind == Kind::Read)
+      return read(cell, access.pass);
+    if (kind == Kind::Unfinished) {
+      keep(cell, access.pass);
+      return true;
+    }
+    uint32_t value = access.rows[i * access.pass.waveSize + lane];
+    bool changes = std::memcmp(&access.lds[access.offsets[lane] + 4 * i], &value, 4) != 0;
+    return !changes || write(cell, access.pass);
+  });
+}
+
+TEST(DeviceRacesPass, FollowsTheRulesInEveryBuild) {
+  unsigned quiet = 0, loud = 0;
+  for (const InstructionTables *const *tables = allInstructionTables(); *tables; ++tables)
+    for (unsigned seed = 0; seed < 600; ++seed)
+      for (Kind kind : {Kind::Read, Kind::Write, Kind::Unfinished}) {
+        RandomAccess want(seed), got(seed);
+        bool isQuiet = expected(want, kind);
+        const checks::LdsRacePasses &passes = (*tables)->ldsRaces;
+        checks::MarkLdsRaces pass = kind == Kind::Read    ? passes.reads
+                                    : kind == Kind::Write ? passes.writes
+                                                          : passes.unfinishedWrites;
+        ASSERT_EQ(pass(got.pass), isQuiet) << (*tables)->hostInstructionSet << ", seed " << seed;
+        if (!isQuiet && kind == Kind::Write) {
+          // What it met is still there.
+          EXPECT_FALSE(pass(got.pass)) << (*tables)->hostInstructionSet << ", seed " << seed;
+          ++loud;
+          continue;
+        }
+        for (unsigned i = 0; i < want.cells.size(); ++i) {
+          ASSERT_EQ(got.cells[i].write, want.cells[i].write) << "seed " << seed << ", cell " << i;
+          ASSERT_EQ(got.cells[i].read, want.cells[i].read) << "seed " << seed << ", cell " << i;
+        }
+        (isQuiet ? quiet : loud) += kind != Kind::Unfinished;
+      }
+  EXPECT_GT(quiet, 500u);
+  EXPECT_GT(loud, 500u);
+}
+
+TEST(DeviceRacesPass, LeavesBytesAndSplitDwordsAlone) {
+  for (const InstructionTables *const *tables = allInstructionTables(); *tables; ++tables) {
+    const checks::LdsRacePasses &passes = (*tables)->ldsRaces;
+    for (checks::MarkLdsRaces pass : {passes.reads, passes.writes, passes.unfinishedWrites}) {
+      RandomAccess odd(1);
+      odd.pass.lanes = 1;
+      odd.offsets[0] = 2;
+      EXPECT_FALSE(pass(odd.pass));
+      odd.offsets[0] = ldsBytes - 4 * odd.pass.dwords + 4;
+      EXPECT_FALSE(pass(odd.pass));
+      odd.offsets[0] = 0;
+      odd.rows[0] = 0x55555555;
+      odd.cells[0].write = ~uint64_t(0);
+      EXPECT_FALSE(pass(odd.pass));
+    }
+  }
+}
+
+} // namespace
+} // namespace wavetile::device::test
