@@ -148,8 +148,9 @@ const char *OperandDecoder::decodeScalar(const Instruction &row, const EncodedIn
       if (!(signature.result != Type::None ? isReadable(which) : isWritable(which)))
         return "a hardware register that is not modelled";
       record.variant = static_cast<uint8_t>(which);
-      record.sources[1] = row.flags & rowflag::literalSecond ? constants.word(literal)
-                                                             : scalarDestination(destination);
+      record.sources[1] = row.flags & rowflag::literalSecond
+                              ? constants.word(literal)
+                              : source(destination, Type::B32, literal);
       record.destination = scalarDestination(destination);
       return nullptr;
     }
@@ -175,7 +176,7 @@ const char *OperandDecoder::decodeScalar(const Instruction &row, const EncodedIn
   if (row.flags & rowflag::barrierNumber && barrier > 128 && barrier <= 192)
     return "a named barrier";
   if (row.flags & rowflag::destinationIsSource)
-    record.sources[count++] = scalarDestination(destination);
+    add(destination);
   record.destination = scalarDestination(destination);
   return nullptr;
 }

@@ -163,10 +163,18 @@ struct alignas(64) Wave {
     return *row(operand);
   }
   WAVETILE_INLINE uint64_t read64(Operand operand) const {
-    if (operand.kind() == OperandKind::Scalar)
-      return operand.index() < scalar::Scc ? scalar64(operand.index()) : read32(operand);
+    if (operand.kind() == OperandKind::Scalar) {
+      if (__builtin_expect(operand.index() >= scalar::Scc, 0))
+        return read32(operand); // One bit, whatever the width.
+      return scalar64(operand.index());
+    }
     const uint32_t *low = row(operand);
     return low[0] | static_cast<uint64_t>(low[waveSize]) << 32;
+  }
+  /// A mask of lanes that any operand may be.
+  WAVETILE_INLINE uint64_t readMask(Operand operand) const {
+    bool isSingle = operand.kind() == OperandKind::Scalar && waveSize == 32;
+    return isSingle ? read32(operand) : read64(operand);
   }
 
   // --- Scratch ---

@@ -278,8 +278,7 @@ WAVETILE_INLINE void broadcast(uint32_t value, uint32_t *row) {
 template <typename S>
 WAVETILE_INLINE const uint32_t *directSource(Wave &wave, Operand operand, unsigned slot) {
   if constexpr (S::type == Type::Mask) {
-    uint64_t mask = operand.kind() == OperandKind::Scalar ? wave.laneMask(operand.index())
-                                                          : wave.read64(operand);
+    uint64_t mask = wave.readMask(operand);
     uint32_t *row = wave.temporary[2 * slot];
     Wave::expandMask(mask, row);
     return row;

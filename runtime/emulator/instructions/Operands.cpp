@@ -351,8 +351,7 @@ void prepareOperands(Wave &wave, const Record *record, const Signature &signatur
     uint32_t *row = wave.temporary[2 * i];
     operands.sources[i] = row;
     if (type == Type::Mask) {
-      uint64_t mask = operand.kind() == OperandKind::Scalar ? wave.laneMask(operand.index())
-                                                            : wave.read64(operand);
+      uint64_t mask = wave.readMask(operand);
       Wave::expandMask(mask, row);
       continue;
     }

@@ -10,8 +10,10 @@
 #include "runtime/emulator/Target.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
 
+#include <bit>
 #include <cstring>
 #include <sstream>
 
@@ -19,8 +21,7 @@ namespace wavetile::reference {
 
 using namespace device;
 
-/// Every instruction has a slot of its own, so that what does not decode hides none after it.
-static constexpr unsigned slotWords = 12;
+/// Comes after every instruction, so that there is a next one also before one that is refused.
 static constexpr uint32_t noOperation = 0xbf800000;
 
 Fuzzer::Fuzzer(const std::string &name, unsigned waveSize, uint64_t seed)
@@ -49,7 +50,9 @@ uint32_t Fuzzer::randomValue() {
                                         0x7800, 0x3800, 0x3f80, 0x7f80, 0xffff, 0x7fff};
   uint64_t bits = random();
   uint32_t low = static_cast<uint32_t>(bits >> 8);
-  switch (bits & 7) {
+  if (bits >> 61 == 0) // Few significant bits, so that results are often exact or ties.
+    low &= ~0u << (bits >> 40) % 24;
+  switch (bits % 8) {
   case 0:
     return singles[low % std::size(singles)];
   case 1:
@@ -79,11 +82,14 @@ void Fuzzer::randomState() {
   before.scalars[127] = before.scalars[126] = 0;
   uint64_t all = before.size == 64 ? ~uint64_t(0) : 0xffffffffu;
   uint64_t masks[] = {all, all, random() & all, random() & random() & all};
-  before.setMask(scalarnumber::Exec, masks[random() % 4]);
+  before.setMask(scalarnumber::Exec, random() % 32 == 0 ? 0 : masks[random() % 4]);
+  if (random() % 16 == 0) // As rare values as scalars and conditions have.
+    before.setMask(scalarnumber::Vcc, 0);
   before.scc = random() & 1;
 }
 
-std::vector<uint32_t> Fuzzer::randomEncoding() {
+static constexpr unsigned formats = 10;
+std::vector<uint32_t> Fuzzer::randomEncoding(unsigned format) {
   uint64_t bits = random();
   uint32_t first = static_cast<uint32_t>(bits), second = static_cast<uint32_t>(bits >> 32);
   uint32_t third = static_cast<uint32_t>(random());
@@ -100,7 +106,40 @@ std::vector<uint32_t> Fuzzer::randomEncoding() {
     else if (chance(5))
       field(word, low + width - 1, low, 255);
   };
-  switch (random() % 10) {
+  // The second word of VOP3, and what belongs to it in the first. An instruction of fewer sources
+  // or modifiers has zeros where others have them.
+  enum { Gfx9, Rdna, Packed };
+  auto sources = [&](unsigned kind) {
+    for (unsigned low : {0, 9, 18})
+      source(second, low, 9);
+    struct Part {
+      uint32_t *word;
+      unsigned high, low;
+    };
+    for (const Part &part : {Part{&first, 15, 15},
+                             {&first, 14, 11},
+                             {&first, 10, 8},
+                             {&second, 28, 27},
+                             {&second, 31, 29}})
+      if (chance(60))
+        field(*part.word, part.high, part.low, 0);
+    unsigned absent = chance(50) ? 0 : chance(70) ? 1 : 2;
+    for (unsigned i = 3 - absent; i < 3; ++i) {
+      field(second, 9 * i + 8, 9 * i, 0);
+      field(second, 29 + i, 29 + i, 0);
+      field(first, 8 + i, 8 + i, 0);
+      field(first, 11 + i, 11 + i, 0);
+    }
+    if (kind == Packed && chance(70)) { // Halves in their places.
+      field(first, 14, 14, 1);
+      field(second, 28, 27, 3);
+    }
+    if (kind == Rdna && chance(20)) {
+      static constexpr uint32_t words[] = {233, 234, 250};
+      field(second, 8, 0, words[random() % 3]);
+    }
+  };
+  switch (format) {
   case 0:
     field(first, 31, 30, 2);
     source(first, 0, 8);
@@ -131,34 +170,22 @@ std::vector<uint32_t> Fuzzer::randomEncoding() {
     if (chance(45)) {
       static constexpr uint32_t gfx9Words[] = {249, 250}, gfx11Words[] = {233, 234, 250};
       field(first, 8, 0, gfx9 ? gfx9Words[random() % 2] : gfx11Words[random() % 3]);
-      if (chance(70))
-        field(second, 31, 24, 0xff);
+      if ((first & 511) == 250 && chance(70))
+        field(second, 31, 24, 0xff); // DPP of all rows and banks.
     }
     break;
   }
   case 6:
   case 7: // VOP3
     field(first, 31, 26, gfx9 ? 0x34 : 0x35);
-    source(second, 0, 9);
-    source(second, 9, 9);
-    source(second, 18, 9);
-    if (chance(50))
-      field(first, 15, 8, 0);
-    if (chance(50))
-      field(second, 31, 27, 0);
-    if (!gfx9 && chance(20)) {
-      static constexpr uint32_t words[] = {233, 234, 250};
-      field(second, 8, 0, words[random() % 3]);
-    }
+    sources(gfx9 ? Gfx9 : Rdna);
     break;
   case 8: // VOP3P
     if (gfx9)
       field(first, 31, 23, 0x1a7);
     else
       field(first, 31, 24, 0xcc);
-    source(second, 0, 9);
-    source(second, 9, 9);
-    source(second, 18, 9);
+    sources(Packed);
     break;
   default: // VOPD, or VOP2 once more.
     if (gfx9)
@@ -172,15 +199,21 @@ std::vector<uint32_t> Fuzzer::randomEncoding() {
 
 void Fuzzer::run(unsigned count) {
   std::vector<uint32_t> words;
+  std::vector<size_t> begins;
   for (unsigned i = 0; i < count; ++i) {
-    std::vector<uint32_t> code = randomEncoding();
-    unsigned size = encodings.sizeOf(code);
-    while (size == 0)
-      size = encodings.sizeOf(code = randomEncoding());
-    code.resize(size / 4); // What came after it would be instructions too.
-    code.resize(slotWords, noOperation);
-    words.insert(words.end(), code.begin(), code.end());
+    std::vector<uint32_t> code;
+    unsigned size = 0;
+    // Formats with few valid encodings shall not be rare.
+    for (unsigned format = random() % formats, tries = 0; size == 0; ++tries) {
+      if (tries == 200)
+        format = random() % formats, tries = 0;
+      size = encodings.sizeOf(code = randomEncoding(format));
+    }
+    begins.push_back(words.size());
+    words.insert(words.end(), code.begin(), code.begin() + size / 4);
+    words.push_back(noOperation);
   }
+  begins.push_back(words.size());
   auto text = llvm::ArrayRef(reinterpret_cast<const uint8_t *>(words.data()), words.size() * 4);
   uint64_t address = reinterpret_cast<uint64_t>(words.data());
   DecodedProgram program(target, before.size, text, address);
@@ -191,24 +224,33 @@ void Fuzzer::run(unsigned count) {
   for (const auto &refusal : program.refusals(address, address + text.size()))
     refused.insert(refusal.address);
   for (unsigned i = 0; i < count; ++i) {
-    uint64_t slot = address + i * slotWords * 4;
-    if (refused.contains(slot))
+    uint64_t begin = address + begins[i] * 4;
+    if (refused.contains(begin))
       continue;
-    uint64_t next = slot + 4;
-    while (!program.recordAt(next))
-      next += 4;
     if (i % 16 == 0)
       randomState();
-    compare(program, slot, next);
+    compare(program, begin, address + begins[i + 1] * 4 - 4);
   }
 }
 
 /// Whether bits for neg or abs are set that mean nothing, for an integer: LLVM keeps them and
-/// prints nothing.
-static bool hasUnprintedSigns(const uint32_t *words, const Statement &statement) {
+/// prints nothing. Nor does any document say what modifiers do to packed halves outside of VOP3P,
+/// or how v_pk_mov takes clamp and constants.
+static bool hasUndocumentedModifiers(const uint32_t *words, const Statement &statement) {
   static constexpr const char *integers[] = {"_i8",  "_u8",  "_i16", "_u16", "_b16",  "_i24",
                                              "_u24", "_i32", "_u32", "_b32", "ldexp", "class"};
   const std::string &name = statement.mnemonic;
+  if (name.starts_with("v_pk_") && statement.suffix == "sdwa")
+    return (words[1] & 0x38380000) != 0;
+  if (name.starts_with("v_pk_") && statement.suffix == "e64")
+    return (words[0] & 0xff00) != 0 || words[1] >> 27 != 0;
+  if (name == "v_pk_mov_b32")
+    for (unsigned i = 0; i < 2; ++i) {
+      const TextOperand &source = statement.operands[1 + i];
+      bool isConstant = source.kind == TextOperand::Integer || source.kind == TextOperand::Float;
+      if (statement.has("clamp") || isConstant)
+        return true;
+    }
   bool isMove = name == "v_mov_b32" || name.find("cndmask") != std::string::npos;
   bool hasInteger = false;
   for (const char *part : integers)
@@ -222,13 +264,26 @@ static bool hasUnprintedSigns(const uint32_t *words, const Statement &statement)
   return signs != 0;
 }
 
+/// Whether VOP3 has op_sel for a scalar operand whose half LLVM does not print: s5 has no .h.
+static bool hasUnprintedHalf(const uint32_t *words, const Statement &statement) {
+  bool isVop3 = words[0] >> 26 == 0x35; // Of gfx11 and gfx12.
+  if (!isVop3 || statement.mnemonic.find("16") == std::string::npos || statement.has("op_sel"))
+    return false;
+  auto isHigh = [](const TextOperand &operand) { return operand.high.value_or(false); };
+  return std::popcount(words[0] >> 11 & 15) != llvm::count_if(statement.operands, isHigh);
+}
+
+static const Record *executeRecord(device::Wave &wave, const Record *record) {
+  return record->execute(wave, record);
+}
+
 void Fuzzer::compare(const DecodedProgram &program, uint64_t address, uint64_t next) {
   std::string line = program.disassemble(address);
   if (line.find("/*") != std::string::npos) // LLVM says there what is wrong with a field.
     return;
   const auto *words = reinterpret_cast<const uint32_t *>(address);
   std::vector<Statement> statements = parse(line);
-  if (hasUnprintedSigns(words, statements[0]))
+  if (hasUndocumentedModifiers(words, statements[0]) || hasUnprintedHalf(words, statements[0]))
     return;
   std::string name = statements[0].mnemonic;
   if (!statements[0].suffix.empty())
@@ -247,29 +302,55 @@ void Fuzzer::compare(const DecodedProgram &program, uint64_t address, uint64_t n
     break;
   }
 
+  const Record *record = program.recordAt(address), *end = program.recordAt(next);
+  Tally &tally = results[name];
+  ++tally.compared;
+  std::string found = outcome(expected, record, end, executeRecord);
+  if (!found.empty()) {
+    if (tally.different++ == 0)
+      tally.firstDifference = line + "\n    " + found;
+    return;
+  }
+  for (PlantedMutation &planted : plantedMutations) {
+    if (!planted.difference.empty() || !planted.mutation.touches(statements[0]))
+      continue;
+    ++planted.compared;
+    found = outcome(expected, record, end, planted.mutation.execute);
+    if (found.empty())
+      continue;
+    planted.difference = line + ": " + found;
+    std::chrono::duration<double> passed = std::chrono::steady_clock::now() - plantedAt;
+    planted.seconds = passed.count();
+  }
+}
+
+void Fuzzer::plant(const std::vector<Mutation> &mutations) {
+  plantedMutations.clear();
+  for (const Mutation &mutation : mutations)
+    plantedMutations.push_back({mutation, 0, "", 0});
+  plantedAt = std::chrono::steady_clock::now();
+}
+
+/// Executes an instruction on the state `before`; how the state after it is not as expected.
+std::string Fuzzer::outcome(const Wave &expected, const Record *record, const Record *end,
+                            Step step) {
   for (unsigned i = 0; i < 256; ++i)
     std::memcpy(wave->vectorRow(i), before.vectors[i].data(), 4 * before.size);
   for (unsigned i = 0; i < scalarnumber::Count; ++i)
     wave->scalars[i] = before.scalars[i];
   wave->scalars[scalar::Scc] = before.scc;
   wave->execRowValue = ~wave->exec();
-  const Record *record = program.recordAt(address), *end = program.recordAt(next);
   while (record && record != end)
-    record = record->execute(*wave, record);
-
-  Tally &tally = results[name];
-  ++tally.compared;
-  std::string found = record ? difference(expected) : "the device stopped";
-  if (found.empty())
-    return;
-  if (tally.different++ == 0)
-    tally.firstDifference = line + "\n    " + found;
+    record = step(*wave, record);
+  return record ? difference(expected) : "the device stopped";
 }
 
 std::string Fuzzer::difference(const Wave &expected) const {
   std::ostringstream out;
   out << std::hex;
-  for (unsigned i = 0; i < 256; ++i)
+  for (unsigned i = 0; i < 256; ++i) {
+    if (std::memcmp(wave->vectorRow(i), expected.vectors[i].data(), 4 * before.size) == 0)
+      continue;
     for (unsigned lane = 0; lane < before.size; ++lane)
       if (uint32_t got = wave->vectorRow(i)[lane]; got != expected.vectors[i][lane]) {
         out << "v" << std::dec << i << " lane " << lane << std::hex << ": 0x" << got
@@ -277,6 +358,7 @@ std::string Fuzzer::difference(const Wave &expected) const {
             << before.vectors[i][lane];
         return out.str();
       }
+  }
   for (unsigned i = 0; i < scalarnumber::Count; ++i)
     if (wave->scalars[i] != expected.scalars[i]) {
       out << "scalar " << std::dec << i << std::hex << ": 0x" << wave->scalars[i]

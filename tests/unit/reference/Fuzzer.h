@@ -18,6 +18,7 @@
 
 #include "DeviceTestSupport.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -34,6 +35,21 @@ struct Tally {
   std::string firstDifference;
 };
 
+/// A fault planted in the device, to see whether it is found.
+struct Mutation {
+  const char *fault;
+  /// Whether it can show in this instruction.
+  bool (*touches)(const Statement &);
+  /// Executes a record as the device with the fault would.
+  const device::Record *(*execute)(device::Wave &, const device::Record *);
+};
+struct PlantedMutation {
+  Mutation mutation;
+  uint64_t compared = 0;
+  std::string difference; ///< The first instruction that showed it; empty: none did.
+  double seconds = 0;     ///< Until then.
+};
+
 class Fuzzer {
 public:
   Fuzzer(const std::string &target, unsigned waveSize, uint64_t seed);
@@ -41,16 +57,23 @@ public:
   /// Makes, decodes and compares \p count random instructions, less what is none.
   void run(unsigned count);
 
+  /// From now on instructions are executed with each of these faults too, until they show it.
+  void plant(const std::vector<Mutation> &mutations);
+  const std::vector<PlantedMutation> &planted() const { return plantedMutations; }
+
   /// By mnemonic with the suffix of the encoding.
   const std::map<std::string, Tally> &tallies() const { return results; }
   /// Mnemonics that the device executes and the reference does not know.
   const std::map<std::string, uint64_t> &unknown() const { return unknownMnemonics; }
 
 private:
-  std::vector<uint32_t> randomEncoding();
+  std::vector<uint32_t> randomEncoding(unsigned format);
   uint32_t randomValue();
   void randomState();
   void compare(const device::DecodedProgram &program, uint64_t address, uint64_t next);
+  using Step = const device::Record *(*)(device::Wave &, const device::Record *);
+  std::string outcome(const Wave &expected, const device::Record *record, const device::Record *end,
+                      Step step);
   std::string difference(const Wave &expected) const;
 
   const device::TargetDescription &target;
@@ -64,6 +87,8 @@ private:
   device::test::BareWave wave;
   std::map<std::string, Tally> results;
   std::map<std::string, uint64_t> unknownMnemonics;
+  std::vector<PlantedMutation> plantedMutations;
+  std::chrono::steady_clock::time_point plantedAt;
 };
 
 } // namespace wavetile::reference

@@ -1,0 +1,77 @@
+//===- DeviceReferenceFindingsTest.cpp - What random instructions found ---===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Instructions on which the device and the reference disagreed (DeviceReferenceTest.cpp), each with
+// the value that AMD's documents give it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceTestSupport.h"
+
+namespace wavetile::device::test {
+namespace {
+
+/// A condition as a source is one bit, also where 64 are read.
+TEST(DeviceReferenceFindings, ConditionsAreOneBitOf64) {
+  for (bool isZero : {false, true}) {
+    WaveUnderTest test("gfx942", "s_nor_b64 s[2:3], src_vccz, 0\n"
+                                 "s_mov_b64 s[4:5], src_execz\n"
+                                 "s_cmp_lg_u32 0, 1\n"
+                                 "s_mov_b64 s[6:7], src_scc\n");
+    test.wave->setLaneMask(scalar::Vcc, isZero ? 0 : 2);
+    for (unsigned i = 2; i < 8; ++i)
+      test.sgpr(i) = 0x55555555;
+    test.run();
+    EXPECT_EQ(test.sgpr(2), isZero ? 0xfffffffeu : 0xffffffffu);
+    EXPECT_EQ(test.sgpr(3), 0xffffffffu);
+    EXPECT_EQ(test.sgpr(4), 0u);
+    EXPECT_EQ(test.sgpr(5), 0u);
+    EXPECT_EQ(test.sgpr(6), 1u);
+    EXPECT_EQ(test.sgpr(7), 0u);
+  }
+}
+/// As a mask it is lane 0's bit.
+TEST(DeviceReferenceFindings, ConditionsAreMasksOfOneLane) {
+  for (bool isZero : {false, true}) {
+    WaveUnderTest test("gfx942", "v_cndmask_b32_e64 v0, v1, v2, src_vccz");
+    test.wave->setLaneMask(scalar::Vcc, isZero ? 0 : 2);
+    for (unsigned lane = 0; lane < test.size(); ++lane)
+      test.vgpr(1, lane) = 1, test.vgpr(2, lane) = 2;
+    test.run();
+    for (unsigned lane = 0; lane < test.size(); ++lane)
+      EXPECT_EQ(test.vgpr(0, lane), lane == 0 && isZero ? 2u : 1u) << lane;
+  }
+}
+
+/// op_sel picks the half of a scalar source too, for which assembly has no name:
+/// v_cndmask_b16 v1.l, s5, v2.l, vcc_lo.
+TEST(DeviceReferenceFindings, OpSelPicksTheHalfOfAScalar) {
+  for (uint32_t half : {0u, 1u}) {
+    std::string first = std::to_string(0xd65d0001 | half << 11);
+    WaveUnderTest test("gfx1150", ".long " + first + "\n.long 0x01aa0405");
+    test.sgpr(5) = 0x7c00fc00;
+    test.wave->setLaneMask(scalar::Vcc, 0);
+    test.vgpr(1, 0) = 0xabcd1234;
+    test.run();
+    EXPECT_EQ(test.vgpr(1, 0), half ? 0xabcd7c00u : 0xabcdfc00u);
+  }
+}
+
+/// What was written to null does not come back, also where the destination is a source.
+TEST(DeviceReferenceFindings, NullIsZeroAsAnOldDestination) {
+  for (const char *target : {"gfx1100", "gfx1201"}) {
+    WaveUnderTest test(target, "s_mov_b32 null, 0x7fffffff\n"
+                               "s_addk_i32 null, 1\n" // Would overflow.
+                               "s_cselect_b32 s2, 1, 0\n");
+    test.sgpr(2) = 7;
+    test.run();
+    EXPECT_EQ(test.sgpr(2), 0u) << target;
+  }
+}
+
+} // namespace
+} // namespace wavetile::device::test
