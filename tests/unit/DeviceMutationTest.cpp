@@ -1,0 +1,45 @@
+//===- DeviceMutationTest.cpp - Whether planted faults are found ----------===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The fuzzer of DeviceReferenceTest.cpp has to find each of these faults within a minute.
+// WAVETILE_TEST_SEED chooses other instructions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "reference/Mutations.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+
+namespace wavetile::reference {
+namespace {
+
+void findAll(const char *target, unsigned waveSize, const std::vector<Mutation> &mutations) {
+  const char *given = std::getenv("WAVETILE_TEST_SEED");
+  Fuzzer fuzzer(target, waveSize, given ? std::strtoull(given, nullptr, 0) : 20261130);
+  fuzzer.plant(mutations);
+  auto isFound = [](const PlantedMutation &planted) { return !planted.difference.empty(); };
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!std::ranges::all_of(fuzzer.planted(), isFound) && std::chrono::steady_clock::now() < end)
+    fuzzer.run(200);
+  for (const PlantedMutation &planted : fuzzer.planted()) {
+    EXPECT_TRUE(isFound(planted)) << target << ": " << planted.mutation.fault << ", "
+                                  << planted.compared << " instructions";
+    std::cout << target << " " << planted.seconds << " s, instruction " << planted.compared << ": "
+              << planted.mutation.fault << ": " << planted.difference << "\n";
+  }
+}
+
+TEST(DeviceMutations, AreFoundOnGfx9) { findAll("gfx950", 64, mutationsOfGfx9()); }
+TEST(DeviceMutations, AreFoundOnRdna) { findAll("gfx1150", 32, mutationsOfRdna()); }
+
+} // namespace
+} // namespace wavetile::reference
