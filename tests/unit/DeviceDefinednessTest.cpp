@@ -91,6 +91,16 @@ TEST(DeviceDefinedness, BitFieldsAndPermutations) {
       highUndefined + "v_mov_b32 v8, 0xff\nv_bitop3_b32 v5, v7, v8, v0 bitop3:0xc0", "0x100");
 }
 
+TEST(DeviceDefinedness, CountedZerosEndAtTheFirstOne) {
+  // LLVM counts those of 16 bits so: a one above them, undefined bits above it.
+  std::string above = "v_and_b32 v7, 0xfffe0000, v6\nv_or_b32 v7, ";
+  expectStoredFault(all, above + "0x40000, v7\nv_ffbl_b32 v5, v7",
+                    above + "0x10000, v7\nv_ffbl_b32 v5, v7", "0xffffffff");
+  std::string below = "v_and_b32 v7, 0x7fff, v6\nv_or_b32 v7, ";
+  expectStoredFault(all, below + "0x2000, v7\nv_ffbh_u32 v5, v7",
+                    below + "0x8000, v7\nv_ffbh_u32 v5, v7", "0xffffffff");
+}
+
 // --- Selection and comparison ---
 
 TEST(DeviceDefinedness, SelectionTakesTheChosenValue) {

@@ -139,6 +139,20 @@ constexpr Partial<T> select(PartialBit condition, Partial<T> a, Partial<T> b) {
   return condition.value ? a : b;
 }
 
+/// How many zeros are below the lowest one: known if that one and all below it are. What it is, and
+/// what there is for no one, is not asked.
+template <typename T> constexpr Partial<uint32_t> trailingZeros(Partial<T> a) {
+  T one = static_cast<T>(a.least() & -a.least());
+  bool known = a.isZero() || (one != 0 && (a.undefined & static_cast<T>(one - 1)) == 0);
+  return {0, known ? 0 : ~0u};
+}
+/// The same from the top.
+template <typename T> constexpr Partial<uint32_t> leadingZeros(Partial<T> a) {
+  unsigned zeros = static_cast<unsigned>(std::countl_zero(a.least()));
+  bool known = a.isZero() || static_cast<unsigned>(std::countl_zero(a.undefined)) > zeros;
+  return {0, known ? 0 : ~0u};
+}
+
 /// Whether \p a is not zero: known as soon as one defined bit is set.
 template <typename T> constexpr PartialBit nonZero(Partial<T> a) {
   bool known = a.least() != 0;

@@ -352,6 +352,8 @@ constexpr NamedRule table[] = {
     rule<W32(W32)>(
         "v_bfrev_b32",
         [](auto a) { return Partial<uint32_t>(0, __builtin_bitreverse32(a.undefined)); }),
+    rule<W32(W32)>("v_ffbl_b32 v_ctz_i32_b32", [](auto a) { return trailingZeros(a); }),
+    rule<W32(W32)>("v_ffbh_u32 v_clz_i32_u32", [](auto a) { return leadingZeros(a); }),
     rule<W32(W32, W32, W32)>("v_alignbit_b32",
                              [](auto a, auto b, auto c) { return align(a, b, c, 1, 31); }),
     rule<W32(W32, W32, W32)>("v_alignbyte_b32",
