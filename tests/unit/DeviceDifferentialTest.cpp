@@ -53,9 +53,38 @@ std::vector<uint32_t> inputs(uint64_t seed) {
   return words;
 }
 
+/// A kernel that calls function \p i for each work-item. The memory that is the work-item's own is
+/// global, LDS and scratch in turn.
+std::string deviceKernel(unsigned i) {
+  auto number = [](unsigned n) { return std::to_string(n); };
+  std::string text = "define amdgpu_kernel void @kernel" + number(i) +
+                     "(ptr addrspace(1) %in, ptr addrspace(1) %out, ptr addrspace(1) %all) #0 {\n"
+                     "  %id = call i32 @llvm.amdgcn.workitem.id.x()\n"
+                     "  %group = call i32 @llvm.amdgcn.workgroup.id.x()\n"
+                     "  %base = mul i32 %group, 64\n  %item = add i32 %base, %id\n"
+                     "  %i = mul i32 %item, " +
+                     number(randomInputs) + "\n  %o = mul i32 %item, " + number(randomOutputs) +
+                     "\n"
+                     "  %pi = getelementptr i32, ptr addrspace(1) %in, i32 %i\n"
+                     "  %po = getelementptr i32, ptr addrspace(1) %out, i32 %o\n"
+                     "  %gi = addrspacecast ptr addrspace(1) %pi to ptr\n"
+                     "  %go = addrspacecast ptr addrspace(1) %po to ptr\n";
+  std::string bytes = "[" + number(randomMemoryBytes) + " x i8]";
+  std::string space = i % 3 == 0 ? "1" : i % 3 == 1 ? "3" : "5";
+  if (space == "5")
+    text += "  %own = alloca " + bytes + ", align 16, addrspace(5)\n";
+  else
+    text += "  %own = getelementptr " + bytes + ", ptr addrspace(" + space + ") " +
+            (space == "1" ? "%all, i32 %item\n" : "@lds, i32 %id\n");
+  return text + "  %memory = addrspacecast ptr addrspace(" + space +
+         ") %own to ptr\n"
+         "  call void @f" +
+         number(i) + "(ptr %gi, ptr %go, ptr %memory)\n  ret void\n}\n";
+}
+
 struct Functions {
   uint64_t seed = setting("WAVETILE_TEST_SEED", 20261129);
-  unsigned count = static_cast<unsigned>(setting("WAVETILE_TEST_FUNCTIONS", 60));
+  unsigned count = static_cast<unsigned>(setting("WAVETILE_TEST_FUNCTIONS", 500));
   std::string bodies;
   std::string hostText, deviceText;
 
@@ -63,26 +92,15 @@ struct Functions {
     for (unsigned i = 0; i < count; ++i) {
       std::string name = "f" + std::to_string(i);
       bodies += randomFunction(name, seed + i);
-      hostText += "define void @host" + std::to_string(i) + "(ptr %in, ptr %out) {\n  call void @" +
-                  name + "(ptr %in, ptr %out)\n  ret void\n}\n";
-      deviceText += "define amdgpu_kernel void @kernel" + std::to_string(i) +
-                    "(ptr addrspace(1) %in, ptr addrspace(1) %out) #0 {\n"
-                    "  %id = call i32 @llvm.amdgcn.workitem.id.x()\n"
-                    "  %group = call i32 @llvm.amdgcn.workgroup.id.x()\n"
-                    "  %base = mul i32 %group, 64\n  %item = add i32 %base, %id\n"
-                    "  %i = mul i32 %item, " +
-                    std::to_string(randomInputs) +
-                    "\n"
-                    "  %o = mul i32 %item, " +
-                    std::to_string(randomOutputs) +
-                    "\n"
-                    "  %pi = getelementptr i32, ptr addrspace(1) %in, i32 %i\n"
-                    "  %po = getelementptr i32, ptr addrspace(1) %out, i32 %o\n"
-                    "  %gi = addrspacecast ptr addrspace(1) %pi to ptr\n"
-                    "  %go = addrspacecast ptr addrspace(1) %po to ptr\n"
-                    "  call void @" +
-                    name + "(ptr %gi, ptr %go)\n  ret void\n}\n";
+      hostText += "define void @host" + std::to_string(i) +
+                  "(ptr %in, ptr %out) {\n"
+                  "  %memory = alloca [" +
+                  std::to_string(randomMemoryBytes) + " x i8], align 16\n  call void @" + name +
+                  "(ptr %in, ptr %out, ptr %memory)\n  ret void\n}\n";
+      deviceText += deviceKernel(i);
     }
+    deviceText += "@lds = internal addrspace(3) global [64 x [" +
+                  std::to_string(randomMemoryBytes) + " x i8]] poison, align 16\n";
     deviceText += "attributes #0 = { \"amdgpu-flat-work-group-size\"=\"64,64\" "
                   "\"denormal-fp-math\"=\"ieee,ieee\" }\n";
   }
@@ -139,11 +157,14 @@ TEST_P(DeviceDifferential, AgreesWithTheHostBitForBit) {
   unsigned wrong = 0;
   for (unsigned i = 0; i < functions.count; ++i) {
     std::vector<uint32_t> out(elements * randomOutputs, 0xabababab);
-    LaunchResult result = object.run(
-        "kernel" + std::to_string(i),
-        {reinterpret_cast<uint64_t>(words.data()), reinterpret_cast<uint64_t>(out.data())},
-        {elements / 64, 1, 1}, {64, 1, 1});
-    ASSERT_FALSE(result.fault) << name(result.fault->kind).str() << " " << result.fault->instruction
+    std::vector<uint64_t> own(elements * randomMemoryBytes / 8);
+    LaunchResult result =
+        object.run("kernel" + std::to_string(i),
+                   {reinterpret_cast<uint64_t>(words.data()),
+                    reinterpret_cast<uint64_t>(out.data()), reinterpret_cast<uint64_t>(own.data())},
+                   {elements / 64, 1, 1}, {64, 1, 1});
+    ASSERT_FALSE(result.fault) << "seed " << functions.seed + i << ": "
+                               << name(result.fault->kind).str() << " " << result.fault->instruction
                                << " " << result.fault->detail;
     for (unsigned o = 0; o < out.size(); ++o)
       if (out[o] != expected[i][o]) {

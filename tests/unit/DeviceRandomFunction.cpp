@@ -22,7 +22,8 @@ public:
   Generator(uint64_t seed) : random(seed) {}
 
   std::string function(const std::string &name) {
-    text = "define internal void @" + name + "(ptr %in, ptr %out) alwaysinline {\n";
+    text = "define internal void @" + name + "(ptr %in, ptr %out, ptr %memory) alwaysinline {\n" +
+           block + ":\n";
     for (unsigned i = 0; i < randomInputs; ++i) {
       std::string pointer = fresh();
       text += "  " + pointer + " = getelementptr i32, ptr %in, i32 " + std::to_string(i) + "\n";
@@ -35,7 +36,22 @@ public:
         convertTo(type);
     unsigned count = 12 + below(20);
     for (unsigned i = 0; i < count; ++i)
-      operation();
+      switch (below(12)) {
+      case 0:
+        branch();
+        break;
+      case 1:
+        loop();
+        break;
+      case 2:
+        wideVector();
+        break;
+      case 3:
+        atomic();
+        break;
+      default:
+        operation();
+      }
     for (unsigned i = 0; i < randomOutputs; ++i) {
       std::string value = asWord(types[below(types.size())]);
       std::string pointer = fresh();
@@ -49,6 +65,7 @@ private:
   std::mt19937_64 random;
   std::string text;
   unsigned next = 0;
+  std::string block = "entry"; ///< The basic block that is being written.
   std::map<std::string, std::vector<std::string>> values;
   std::vector<std::string> types{"i64",         "i32",  "i16",       "float",
                                  "double",      "half", "<2 x i16>", "<2 x half>",
@@ -142,12 +159,137 @@ private:
                      (overload.empty() ? suffix(type) : overload) + "(" + list + ")");
   }
 
+  // --- Control flow ---
+
+  void startBlock(const std::string &label) {
+    text += label + ":\n";
+    block = label;
+  }
+  /// An operation that any value of the type may have, its result not yet offered to others.
+  std::string simple(const std::string &type, const std::string &a, const std::string &b) {
+    std::string operation = isFloat(type) ? choose({"fadd ", "fsub ", "fmul "})
+                                          : choose({"add ", "sub ", "xor ", "and ", "mul "});
+    return hidden(operation + type + " " + a + ", " + b);
+  }
+  std::string condition() {
+    if (below(2))
+      return hidden("icmp " + choose({"ult", "sgt", "eq", "sle"}) + " i32 " + any("i32") + ", " +
+                    any("i32"));
+    return hidden("fcmp " + choose({"olt", "uge", "une"}) + " float " + any("float") + ", " +
+                  any("float"));
+  }
+  /// Lanes go two ways, some perhaps none.
+  void branch() {
+    std::string type = choose(types), a = any(type), b = any(type), c = any(type);
+    std::string number = std::to_string(next++), bit = condition();
+    std::string thenLabel = "then" + number, elseLabel = "else" + number, join = "join" + number;
+    text += "  br i1 " + bit + ", label %" + thenLabel + ", label %" + elseLabel + "\n";
+    startBlock(thenLabel);
+    std::string first = simple(type, a, b);
+    text += "  br label %" + join + "\n";
+    startBlock(elseLabel);
+    std::string second = simple(type, b, c);
+    text += "  br label %" + join + "\n";
+    startBlock(join);
+    define(type, "phi " + type + " [ " + first + ", %" + thenLabel + " ], [ " + second + ", %" +
+                     elseLabel + " ]");
+  }
+  /// Each lane goes round as often as its own value says.
+  void loop() {
+    std::string type = choose({"i32", "i64", "i16", "<2 x i16>", "float"});
+    std::string start = any(type), step = any(type);
+    std::string times = hidden("and i32 " + any("i32") + ", 7");
+    std::string number = std::to_string(next++), before = block, body = "loop" + number,
+                after = "after" + number;
+    text += "  br label %" + body + "\n";
+    startBlock(body);
+    std::string value = "%value" + number, count = "%count" + number;
+    std::string newCount = "%more" + number;
+    std::string operation = isFloat(type) ? "fadd " : choose({"add ", "xor ", "mul "});
+    std::string newValue = "%result" + number;
+    text += "  " + value + " = phi " + type + " [ " + start + ", %" + before + " ], [ " + newValue +
+            ", %" + body + " ]\n";
+    text +=
+        "  " + count + " = phi i32 [ 0, %" + before + " ], [ " + newCount + ", %" + body + " ]\n";
+    text += "  " + newValue + " = " + operation + type + " " + value + ", " + step + "\n";
+    text += "  " + newCount + " = add i32 " + count + ", 1\n";
+    std::string bit = hidden("icmp ult i32 " + count + ", " + times);
+    text += "  br i1 " + bit + ", label %" + body + ", label %" + after + "\n";
+    startBlock(after);
+    values[type].push_back(newValue);
+  }
+
+  // --- Vectors of four ---
+
+  /// Builds two, computes with them and takes an element out, some by an index that varies.
+  void wideVector() {
+    std::string element = choose({"i32", "i16", "i8", "float", "half"});
+    std::string type = "<4 x " + element + ">";
+    auto index = [&]() -> std::string {
+      return below(2) ? std::to_string(below(4)) : hidden("and i32 " + any("i32") + ", 3");
+    };
+    auto built = [&] {
+      std::string vector = "zeroinitializer";
+      for (unsigned i = 0; i < 4; ++i)
+        vector = hidden("insertelement " + type + " " + vector + ", " + element + " " +
+                        any(element) + ", i32 " + std::to_string(i));
+      return hidden("insertelement " + type + " " + vector + ", " + element + " " + any(element) +
+                    ", i32 " + index());
+    };
+    std::string a = built(), b = built();
+    bool isNumber = element == "float" || element == "half";
+    std::string operation = isNumber ? choose({"fadd ", "fsub ", "fmul "})
+                                     : choose({"add ", "sub ", "mul ", "xor ", "or "});
+    std::string c = hidden(operation + type + " " + a + ", " + b);
+    if (!isNumber) {
+      std::string name = choose({"smin", "umax", "usub.sat"});
+      c = hidden("call " + type + " @llvm." + name + ".v4" + element + "(" + type + " " + c + ", " +
+                 type + " " + a + ")");
+    }
+    std::string mask;
+    for (unsigned i = 0; i < 4; ++i)
+      mask += (i ? ", i32 " : "i32 ") + std::to_string(below(8));
+    std::string d = hidden("shufflevector " + type + " " + c + ", " + type + " " + b +
+                           ", <4 x i32> <" + mask + ">");
+    define(element, "extractelement " + type + " " + d + ", i32 " + index());
+  }
+
+  // --- Atomics ---
+
+  /// One on a lane's own memory: what was there and what is there then are both of interest.
+  void atomic() {
+    std::string type = choose({"i32", "i32", "i64", "float"});
+    std::string start = any(type), operand = any(type);
+    if (type == "float") { // Which NaN a sum is differs.
+      start = withoutNaN(type, start);
+      operand = withoutNaN(type, operand);
+    }
+    std::string alignment = type == "i64" ? "8" : "4";
+    text += "  store " + type + " " + start + ", ptr %memory, align " + alignment + "\n";
+    std::string scope = " syncscope(\"agent\") monotonic, align " + alignment;
+    if (type == "float") {
+      define(type, "atomicrmw fadd ptr %memory, float " + operand + scope);
+    } else if (below(4) == 0) {
+      std::string expected = below(2) ? start : any(type);
+      std::string both =
+          hidden("cmpxchg ptr %memory, " + type + " " + expected + ", " + type + " " + operand +
+                 " syncscope(\"agent\") monotonic monotonic, align " + alignment);
+      define(type, "extractvalue { " + type + ", i1 } " + both + ", 0");
+    } else {
+      define(type, "atomicrmw " +
+                       choose({"add", "sub", "and", "or", "xor", "nand", "min", "max", "umin",
+                               "umax", "xchg", "uinc_wrap", "udec_wrap"}) +
+                       " ptr %memory, " + type + " " + operand + scope);
+    }
+    define(type, "load " + type + ", ptr %memory, align " + alignment);
+  }
+
   void operation() {
     std::string type = choose(types);
     std::string a = type + " " + any(type), b = any(type), c = any(type);
     std::string typedB = type + " " + b, typedC = type + " " + c;
     if (isFloat(type)) {
-      switch (below(type[0] == '<' ? 7 : 14)) {
+      switch (below(type[0] == '<' ? 7 : 18)) {
       case 0:
       case 1:
         define(type, choose({"fadd ", "fsub ", "fmul "}) + a + ", " + b);
@@ -204,6 +346,27 @@ private:
         if (type == "float")
           define("half", "fptrunc float " + withoutNaN(type, b) + " to half");
         return;
+      case 14:
+        call(type, choose({"minimumnum", "maximumnum"}), {a, typedB});
+        return;
+      case 15: { // Scaled by a power of two, to denormals and infinity too.
+        if (type == "half")
+          return;
+        std::string power = hidden("and i32 " + any("i32") + ", 511");
+        call(type, "ldexp", {a, "i32 " + hidden("sub i32 " + power + ", 256")},
+             suffix(type) + ".i32");
+        return;
+      }
+      case 16: {
+        std::string bit = hidden("call i1 @llvm.is.fpclass." + suffix(type) + "(" + a + ", i32 " +
+                                 std::to_string(1 + below(1022)) + ")");
+        define("i32", "zext i1 " + bit + " to i32");
+        return;
+      }
+      case 17:
+        if (type == "float")
+          call(type, "sqrt", {a});
+        return;
       }
     }
     bool isVector = type[0] == '<';
@@ -212,7 +375,7 @@ private:
       std::string limit = std::to_string(width - 1);
       return hidden("and " + typedB + ", " + (isVector ? "splat (i16 " + limit + ")" : limit));
     };
-    switch (below(isVector ? 6 : 15)) {
+    switch (below(isVector ? 6 : 20)) {
     case 0:
     case 1:
       define(type, choose({"add ", "sub ", "mul ", "and ", "or ", "xor "}) + a + ", " + b);
@@ -280,6 +443,35 @@ private:
     }
     case 14:
       convertTo(choose({"float", "half", "<2 x half>", "<2 x i16>", "double"}));
+      return;
+    case 15: { // A positive divisor: the least number divided by -1 has no result.
+      if (width == 64 && below(4))
+        return;
+      std::string positive = hidden("lshr " + typedB + ", 1");
+      std::string divisor = hidden("or " + type + " " + positive + ", 1");
+      define(type, choose({"sdiv ", "srem "}) + a + ", " + divisor);
+      return;
+    }
+    case 16:
+      call(type, "bswap", {a});
+      return;
+    case 17:
+      call(type, "abs", {a, "i1 false"});
+      return;
+    case 18: {
+      std::string both = hidden("call { " + type + ", i1 } @llvm." +
+                                choose({"uadd", "usub", "sadd", "ssub", "umul", "smul"}) +
+                                ".with.overflow." + type + "(" + a + ", " + typedB + ")");
+      define("i32",
+             "zext i1 " + hidden("extractvalue { " + type + ", i1 } " + both + ", 1") + " to i32");
+      define(type, "extractvalue { " + type + ", i1 } " + both + ", 0");
+      return;
+    }
+    case 19: // Exact in f32, so that the host rounds once too.
+      if (width == 16)
+        define("half", choose({"sitofp ", "uitofp "}) + a + " to half");
+      else
+        define("i8", "trunc " + a + " to i8");
       return;
     }
   }

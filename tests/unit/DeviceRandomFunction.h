@@ -21,9 +21,11 @@ namespace wavetile::device::test {
 
 /// Words of 32 bits that a random function reads, and that it writes.
 inline constexpr unsigned randomInputs = 8, randomOutputs = 4;
+/// Bytes of memory of its own for atomics, aligned so.
+inline constexpr unsigned randomMemoryBytes = 16;
 
-/// `define <linkage> void @name(ptr %in, ptr %out)` for host and device, the pointers being to the
-/// words of one element. The same text for both.
+/// `define <linkage> void @name(ptr %in, ptr %out, ptr %memory)` for host and device, the pointers
+/// being to what belongs to one element. The same text for both.
 std::string randomFunction(const std::string &name, uint64_t seed);
 } // namespace wavetile::device::test
 
