@@ -102,9 +102,9 @@ void addSums(Table &t) {
     t.exact(name, u16, 2, minus);
   t.exact("v_subrev_u16", u16, 2, reversed);
   for (const char *name : {"v_add_i16", "v_add_nc_i16"})
-    t.exact(name, i16, 2, plus);
+    t.exact(name, i16, 2, plus).keepsHalf = true;
   for (const char *name : {"v_sub_i16", "v_sub_nc_i16"})
-    t.exact(name, i16, 2, minus);
+    t.exact(name, i16, 2, minus).keepsHalf = true;
 
   // The bit beside the result is the carry or borrow; a clamped result saturates.
   auto withCarry = [&](const char *name, bool carryIn, auto compute) {
