@@ -61,6 +61,26 @@ TEST(DeviceReferenceFindings, OpSelPicksTheHalfOfAScalar) {
   }
 }
 
+/// The product with 65535 is not rounded before it becomes an integer: 32799.4995 is 32799.
+TEST(DeviceReferenceFindings, NormalisedNumbersAreRoundedOnce) {
+  for (const char *target : {"gfx942", "gfx1201"}) {
+    WaveUnderTest test(target, "v_cvt_norm_u16_f16 v0, 0x3801\n");
+    test.run();
+    EXPECT_EQ(test.vgpr(0, 0) & 0xffff, 32799u) << target;
+  }
+}
+
+/// Instructions with op_sel leave the other half of their destination alone, also on gfx9.
+TEST(DeviceReferenceFindings, SignedAdditionKeepsTheOtherHalf) {
+  WaveUnderTest test("gfx942", "v_add_i16 v0, v1, v2\nv_sub_i16 v3, v1, v2 op_sel:[0,0,1]\n");
+  test.vgpr(0, 0) = test.vgpr(3, 0) = 0xabcd1234;
+  test.vgpr(1, 0) = 5;
+  test.vgpr(2, 0) = 7;
+  test.run();
+  EXPECT_EQ(test.vgpr(0, 0), 0xabcd000cu);
+  EXPECT_EQ(test.vgpr(3, 0), 0xfffe1234u);
+}
+
 /// What was written to null does not come back, also where the destination is a source.
 TEST(DeviceReferenceFindings, NullIsZeroAsAnOldDestination) {
   for (const char *target : {"gfx1100", "gfx1201"}) {

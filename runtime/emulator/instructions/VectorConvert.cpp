@@ -26,11 +26,12 @@ uint32_t WAVETILE_INLINE pair(uint32_t low, uint32_t high) { return (low & 0xfff
 int32_t WAVETILE_INLINE clamped(int32_t x, int32_t low, int32_t high) {
   return x < low ? low : x > high ? high : x;
 }
-/// [-1, 1] or [0, 1] to the integers of a normalised 16-bit format.
-int32_t WAVETILE_INLINE normalised(float x, float largest, bool isSigned) {
+/// [-1, 1] or [0, 1] to the integers of a normalised 16-bit format. Rounded once: the product is
+/// exact.
+int32_t WAVETILE_INLINE normalised(float x, double largest, bool isSigned) {
   float low = isSigned ? -1.0f : 0.0f;
   float in = isNaN(x) ? 0.0f : x < low ? low : x > 1.0f ? 1.0f : x;
-  return static_cast<int32_t>(host::roundToEven(in * largest));
+  return static_cast<int32_t>(host::roundToEven(static_cast<double>(in) * largest));
 }
 
 /// Conversions between f32 and a pair of 8-bit formats; the names are the same for both formats.
@@ -143,13 +144,13 @@ constexpr Instruction table[] = {
                           }),
     vector<U32(F32, F32)>("v_cvt_pknorm_i16_f32 v_cvt_pk_norm_i16_f32",
                           [](float a, float b) {
-                            return pair(uint32_t(normalised(a, 32767.0f, true)),
-                                        uint32_t(normalised(b, 32767.0f, true)));
+                            return pair(uint32_t(normalised(a, 32767, true)),
+                                        uint32_t(normalised(b, 32767, true)));
                           }),
     vector<U32(F32, F32)>("v_cvt_pknorm_u16_f32 v_cvt_pk_norm_u16_f32",
                           [](float a, float b) {
-                            return pair(uint32_t(normalised(a, 65535.0f, false)),
-                                        uint32_t(normalised(b, 65535.0f, false)));
+                            return pair(uint32_t(normalised(a, 65535, false)),
+                                        uint32_t(normalised(b, 65535, false)));
                           }),
     vector<U32(F32, U32, U32)>("v_cvt_pk_u8_f32",
                                [](float a, uint32_t b, uint32_t c) {
@@ -168,18 +169,18 @@ constexpr Instruction table[] = {
                                })
         .with(rowflag::accumulates),
     vector<I16(F16)>("v_cvt_norm_i16_f16",
-                     [](float a) { return static_cast<int16_t>(normalised(a, 32767.0f, true)); }),
+                     [](float a) { return static_cast<int16_t>(normalised(a, 32767, true)); }),
     vector<U16(F16)>("v_cvt_norm_u16_f16",
-                     [](float a) { return static_cast<uint16_t>(normalised(a, 65535.0f, false)); }),
+                     [](float a) { return static_cast<uint16_t>(normalised(a, 65535, false)); }),
     vector<U32(F16, F16)>("v_cvt_pknorm_i16_f16 v_cvt_pk_norm_i16_f16",
                           [](float a, float b) {
-                            return pair(uint32_t(normalised(a, 32767.0f, true)),
-                                        uint32_t(normalised(b, 32767.0f, true)));
+                            return pair(uint32_t(normalised(a, 32767, true)),
+                                        uint32_t(normalised(b, 32767, true)));
                           }),
     vector<U32(F16, F16)>("v_cvt_pknorm_u16_f16 v_cvt_pk_norm_u16_f16",
                           [](float a, float b) {
-                            return pair(uint32_t(normalised(a, 65535.0f, false)),
-                                        uint32_t(normalised(b, 65535.0f, false)));
+                            return pair(uint32_t(normalised(a, 65535, false)),
+                                        uint32_t(normalised(b, 65535, false)));
                           }),
     // A signed 4-bit number of sixteenths.
     vector<F32(U32)>("v_cvt_off_f32_i4",
