@@ -33,6 +33,10 @@ set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 # Debian's LLVM is not instrumented, so checks that follow an object into LLVM stay off: `vptr`
 # (needs type information on both sides) and container overflow across the boundary.
 set(WAVETILE_SANITIZE_FLAGS "")
+if(WAVETILE_FUZZ)
+  set(WAVETILE_SANITIZE ON)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(WAVETILE_SANITIZE)
   set(WAVETILE_SANITIZE_FLAGS -fsanitize=address,undefined -fno-sanitize=vptr,function
       -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)

@@ -23,6 +23,7 @@ class Options:
     build: Path
     quick: bool
     pytest: list[str] = field(default_factory=list)
+    fuzz_seconds: int = 0
 
     def results(self, name: str) -> Path:
         """A fresh place for a runner's report."""
@@ -95,6 +96,30 @@ def _threads(options: Options) -> Outcome:
     return _from_reports([report for report in reports if report.exists()], status)
 
 
+def _fuzz(options: Options) -> Outcome:
+    """Broken code objects through HIP. What is found is kept under build-fuzz/findings/."""
+    corpus, findings = options.build / "corpus", options.build / "findings"
+    for folder in (corpus, findings):
+        folder.mkdir(exist_ok=True)
+    # Both seeds of each GPU: as files, and to be changed; see DeviceFuzzer.cpp for the header.
+    for number, gpu in enumerate(("gfx942", "gfx950", "gfx1100", "gfx1150", "gfx1151", "gfx1201")):
+        for second, stem in enumerate(("kernels", "hostile")):
+            seed = options.build / "tests" / "fuzz" / "seeds" / f"{stem}-{gpu}"
+            for kind in range(3):
+                # What is added to 0 or 128 so that the kind is the rest of a division by 3.
+                choice = 128 * second + (kind - 128 * second) % 3
+                rest = seed.read_bytes() if kind == 0 else bytes(6)
+                (corpus / f"{seed.name}-{kind}").write_bytes(
+                    bytes([number, choice, 1, 4, 64]) + rest
+                )
+    command = [options.build / "bin" / "DeviceFuzzer", corpus, f"-artifact_prefix={findings}/"]
+    command += [f"-max_total_time={options.fuzz_seconds}", "-timeout=30", "-max_len=65536"]
+    command += ["-rss_limit_mb=4096", "-close_fd_mask=2", "-print_final_stats=1"]
+    sanitizer = "detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0"
+    done = subprocess.run(command, env={**os.environ, "ASAN_OPTIONS": sanitizer})
+    return Outcome(passed=done.returncode == 0, failed=done.returncode != 0)
+
+
 def _lit(options: Options) -> Outcome:
     report = options.results("lit")
     suite = options.build / "tests" / "lit"
@@ -124,6 +149,7 @@ STEPS: dict[str, tuple[Callable[[Options], Outcome], bool]] = {
     "mypy": (_check("python_types"), True),
     "googletest": (_googletest, False),
     "threads": (_threads, False),
+    "fuzz": (_fuzz, True),
     "lit": (_lit, False),
     "pytest": (_pytest, False),
     "clang-tidy": (_check("clang_tidy"), True),
@@ -137,7 +163,12 @@ def _choose(arguments: list[str]) -> tuple[Options, list[str]]:
         " path or -k NAME, go to pytest, and then only pytest runs.",
     )
     parser.add_argument("--quick", action="store_true", help="without the slow steps and tests")
-    parser.add_argument("--only", action="append", choices=STEPS, help="this step; repeatable")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=[name for name in STEPS if name != "fuzz"],
+        help="this step; repeatable",
+    )
     parser.add_argument(
         "--sanitize",
         action="store_true",
@@ -148,10 +179,24 @@ def _choose(arguments: list[str]) -> tuple[Options, list[str]]:
         action="store_true",
         help="the software device's tests with several threads, built under ThreadSanitizer",
     )
+    parser.add_argument(
+        "--fuzz",
+        type=int,
+        nargs="?",
+        const=60,
+        metavar="SECONDS",
+        help="broken code objects on the software device, made by libFuzzer; 60 s if not said",
+    )
     known, pytest_arguments = parser.parse_known_args(arguments)
-    if (known.sanitize or known.sanitize_threads) and (pytest_arguments or known.only):
-        parser.error("--sanitize runs googletest and lit only, --sanitize-threads one step")
+    if (known.sanitize or known.sanitize_threads or known.fuzz) and (
+        pytest_arguments or known.only
+    ):
+        parser.error(
+            "--sanitize runs googletest and lit only, --sanitize-threads and --fuzz a step"
+        )
 
+    if known.fuzz:
+        return Options(ROOT / "build-fuzz", known.quick, fuzz_seconds=known.fuzz), ["fuzz"]
     if known.sanitize_threads:
         return Options(ROOT / "build-threads", known.quick), ["threads"]
     if known.sanitize:
@@ -159,7 +204,8 @@ def _choose(arguments: list[str]) -> tuple[Options, list[str]]:
     options = Options(ROOT / "build", known.quick, pytest_arguments)
     if known.only or pytest_arguments:
         return options, known.only or ["pytest"]
-    return options, [name for name, (_, slow) in STEPS.items() if not (slow and known.quick)]
+    chosen = [name for name, (_, slow) in STEPS.items() if not (slow and known.quick)]
+    return options, [name for name in chosen if name != "fuzz"]
 
 
 def main(arguments: list[str]) -> int:

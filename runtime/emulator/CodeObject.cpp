@@ -28,6 +28,8 @@ namespace wavetile::device {
 static constexpr uint64_t pageSize = 4096;
 /// More than any code object needs; keeps a corrupt header from reserving the machine's memory.
 static constexpr uint64_t maxImageBytes = uint64_t(1) << 30;
+/// Of arguments, more than any driver accepts; a launch copies them.
+static constexpr uint64_t maxKernargBytes = uint64_t(1) << 20;
 
 static Error fault(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
@@ -371,6 +373,9 @@ Expected<KernelInfo> CodeObjectReader::readKernel(KernelMetadata metadata) {
   // A descriptor may leave the size 0, "not known".
   if (kernel.descriptor.kernargSize == 0)
     kernel.descriptor.kernargSize = metadataKernargSize;
+  if (uint32_t bytes = std::max(kernel.descriptor.kernargSize, metadataKernargSize);
+      bytes > maxKernargBytes)
+    return fault("kernel '" + kernel.name + "' asks for " + Twine(bytes) + " bytes of arguments");
   if (kernel.descriptor.kernargSize < metadataKernargSize)
     return fault("kernel '" + kernel.name + "' needs " + Twine(metadataKernargSize) +
                  " bytes of arguments by its metadata but " + Twine(kernel.descriptor.kernargSize) +

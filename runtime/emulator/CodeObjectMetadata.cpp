@@ -15,9 +15,6 @@ using namespace llvm;
 
 namespace wavetile::device {
 
-/// More than any driver accepts.
-static constexpr uint64_t maxKernargBytes = uint64_t(1) << 20;
-
 static Error fault(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), "metadata: " + message);
 }
@@ -125,9 +122,6 @@ static Error parseLimits(msgpack::MapDocNode &map, KernelInfo &kernel) {
       return value.takeError();
     *field.value = *value;
   }
-  if (kernel.descriptor.kernargSize > maxKernargBytes)
-    return fault("kernel '" + kernel.name + "' asks for " + Twine(kernel.descriptor.kernargSize) +
-                 " bytes of arguments");
   if (const msgpack::DocNode *node = member(map, ".uses_dynamic_stack"))
     kernel.usesDynamicStack = node->getKind() == msgpack::Type::Boolean && node->getBool();
   if (auto entry = map.find(".reqd_workgroup_size"); entry != map.end()) {

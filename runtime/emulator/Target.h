@@ -38,6 +38,8 @@ struct TargetDescription {
   /// Workgroups are given LDS in multiples of this.
   uint32_t ldsGranule;
   LdsGeneration ldsGeneration;
+  /// Scratch, the most of a wave: what the field WAVESIZE of COMPUTE_TMPRING_SIZE can say.
+  uint32_t scratchBytesPerWave;
   uint32_t vgprCount; ///< Architectural VGPRs of a wave.
   uint32_t agprCount;
   /// Vector registers of `waveSize` lanes that the waves of one SIMD share.

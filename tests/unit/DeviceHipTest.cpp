@@ -11,11 +11,14 @@
 
 #include "DeviceHipSupport.h"
 
+#include <elf.h>
+
 #include <cstring>
 #include <memory>
 #include <random>
 #include <regex>
 #include <set>
+#include <string_view>
 
 using namespace wavetile::test;
 
@@ -587,6 +590,52 @@ TEST_F(DeviceHip, CorruptModulesNeverCrash) {
   }
   testing::internal::GetCapturedStderr();
   EXPECT_GT(refused, 200);
+}
+
+/// Sets a word of the first kernel's descriptor; which kernel that is does not matter.
+static bool setDescriptorWord(std::string &object, size_t offset, uint32_t word) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, object.data(), sizeof(header));
+  auto section = [&](size_t index) {
+    Elf64_Shdr read;
+    std::memcpy(&read, object.data() + header.e_shoff + index * sizeof(read), sizeof(read));
+    return read;
+  };
+  const char *names = object.data() + section(header.e_shstrndx).sh_offset;
+  for (size_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr descriptors = section(i);
+    if (std::string_view(names + descriptors.sh_name) != ".rodata")
+      continue;
+    std::memcpy(object.data() + descriptors.sh_offset + offset, &word, sizeof(word));
+    return true;
+  }
+  return false;
+}
+
+/// A launch would copy as many bytes as the descriptor says.
+TEST_F(DeviceHip, HugeArgumentsAreRefused) {
+  std::string object = compileKernels(kernels, "gfx950");
+  ASSERT_TRUE(setDescriptorWord(object, 8, 1 << 30)); // kernarg_size
+  hipModule_t module = nullptr;
+  EXPECT_NE(hip.hipModuleLoadData(&module, object.data()), hipSuccess);
+  EXPECT_NE(lastReport().find("1073741824 bytes of arguments"), std::string::npos) << lastReport();
+}
+
+/// More than COMPUTE_TMPRING_SIZE can say; the memory for it is never asked of the host.
+TEST_F(DeviceHip, HugeScratchIsRefused) {
+  std::string object = compileKernels("kernel void one(global int *x) { *x = 1; }", "gfx950");
+  ASSERT_TRUE(setDescriptorWord(object, 4, 1 << 24)); // private_segment_fixed_size
+  hipModule_t module = nullptr;
+  ASSERT_EQ(hip.hipModuleLoadData(&module, object.data()), hipSuccess);
+  hipFunction_t one = nullptr;
+  ASSERT_EQ(hip.hipModuleGetFunction(&one, module, "one"), hipSuccess);
+  DeviceArray<int> x(1);
+  void *parameters[] = {&x.pointer};
+  EXPECT_EQ(hip.hipModuleLaunchKernel(one, 1, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr),
+            hipErrorLaunchOutOfResources);
+  EXPECT_NE(lastReport().find("1073741824 bytes of scratch a wave"), std::string::npos)
+      << lastReport();
+  EXPECT_EQ(hip.hipModuleUnload(module), hipSuccess);
 }
 
 //===----------------------------------------------------------------------===//

@@ -100,6 +100,12 @@ static hipError_t checkShape(const LoadedKernel &loaded, const LaunchShape &shap
                   formatv("it asks for {0} bytes of LDS ({1} static, {2} dynamic), but {3} has {4}",
                           lds, kernel.descriptor.groupSegmentSize, shape.dynamicLdsBytes,
                           loaded.module->device->target->name, ldsLimit));
+  const TargetDescription &target = *loaded.module->device->target;
+  uint64_t scratch = uint64_t(kernel.descriptor.privateSegmentSize) * kernel.descriptor.waveSize();
+  if (scratch > target.scratchBytesPerWave)
+    return refuse(hipErrorLaunchOutOfResources,
+                  formatv("it asks for {0} bytes of scratch a wave, but {1} has {2}", scratch,
+                          target.name, target.scratchBytesPerWave));
   return hipSuccess;
 }
 
