@@ -8,6 +8,7 @@
 #include "runtime/emulator/Disassembler.h"
 
 #include "runtime/emulator/Decoder.h"
+#include "runtime/emulator/Target.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -69,6 +70,8 @@ llvm::Expected<std::unique_ptr<Disassembler>> Disassembler::create(llvm::StringR
   if (!result->subtarget->isCPUStringValid(processor))
     return llvm::createStringError("LLVM does not know the processor " + processor);
   result->subtarget.reset(llvmTarget->createMCSubtargetInfo(triple, processor, features));
+  const TargetDescription *known = findTarget(processor.str());
+  result->isGfx9 = known && !known->isRdna();
   result->longestInstruction = assembly->getMaxInstLength(result->subtarget.get());
   result->context = std::make_unique<llvm::MCContext>(
       triple, result->assembly.get(), result->registers.get(), result->subtarget.get());
@@ -204,19 +207,51 @@ static bool hasImpossibleSelection(llvm::StringRef opcode, const uint32_t *words
          bits(words[1], 26, 24) > wholeDword;
 }
 
+/// The word of the constant of v_fmamk, v_fmaak and their kind, which is no operand that might be a
+/// literal but part of the instruction; 0 if there is none.
+static unsigned wordOfConstant(const uint32_t *words, bool isGfx9) {
+  auto isOneOf = [](uint32_t operation, std::initializer_list<uint32_t> operations) {
+    return llvm::is_contained(operations, operation);
+  };
+  if (words[0] >> 31 == 0)
+    return isGfx9 ? isOneOf(bits(words[0], 30, 25), {0x17, 0x18, 0x24, 0x25})
+                  : isOneOf(bits(words[0], 30, 25), {0x2c, 0x2d, 0x37, 0x38});
+  if (isGfx9)
+    return 0;
+  if (words[0] >> 30 == 2)
+    return isOneOf(bits(words[0], 29, 23), {0x45, 0x46});
+  bool isDual = words[0] >> 26 == 0x32;
+  return isDual && (isOneOf(bits(words[0], 25, 22), {1, 2}) ||
+                    isOneOf(bits(words[0], 21, 17), {1, 2}))
+             ? 2
+             : 0;
+}
+
 bool Disassembler::decode(llvm::ArrayRef<uint8_t> bytes, uint64_t address, llvm::MCInst &inst,
                           uint64_t &size) const {
   // Past the end LLVM sees zeros: an instruction that needs them is none.
   uint32_t words[decodedWords] = {};
   std::copy_n(bytes.begin(), std::min<size_t>(bytes.size(), sizeof(words)),
               reinterpret_cast<uint8_t *>(words));
+  // LLVM takes a constant of 128 to 255 for the code of an inline one, or crashes.
+  constexpr uint32_t placeholder = 0x1000;
+  unsigned constantAt = wordOfConstant(words, isGfx9);
+  uint32_t constant = words[constantAt];
+  bool isReplaced = constantAt != 0 && constant >= 128 && constant < 256;
+  if (isReplaced)
+    words[constantAt] = placeholder;
   if (hasImpossibleMatrixOperand(words) || hasImpossibleLiteral(words))
     return false;
   llvm::ArrayRef<uint8_t> padded(reinterpret_cast<const uint8_t *>(words), sizeof(words));
-  return disassembler->getInstruction(inst, size, padded, address, llvm::nulls()) ==
-             llvm::MCDisassembler::Success &&
-         size != 0 && size % 4 == 0 && size <= std::min<size_t>(bytes.size(), longestInstruction) &&
-         !hasImpossibleSelection(instructions->getName(inst.getOpcode()), words);
+  bool isDecoded = disassembler->getInstruction(inst, size, padded, address, llvm::nulls()) ==
+                       llvm::MCDisassembler::Success &&
+                   size != 0 && size % 4 == 0 &&
+                   size <= std::min<size_t>(bytes.size(), longestInstruction) &&
+                   !hasImpossibleSelection(instructions->getName(inst.getOpcode()), words);
+  for (llvm::MCOperand &operand : inst)
+    if (isReplaced && operand.isImm() && operand.getImm() == placeholder)
+      operand.setImm(constant);
+  return isDecoded;
 }
 
 llvm::StringRef Disassembler::mnemonic(const llvm::MCInst &inst) const {

@@ -48,6 +48,7 @@ struct Disassembler {
   std::unique_ptr<llvm::MCRegisterInfo> registers;
   std::unique_ptr<llvm::MCAsmInfo> assembly;
   unsigned longestInstruction = 0; ///< In bytes.
+  bool isGfx9 = false;
   std::unique_ptr<llvm::MCInstrInfo> instructions;
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
   std::unique_ptr<llvm::MCContext> context;

@@ -12,6 +12,10 @@
 
 #include "DeviceTestSupport.h"
 
+#include "runtime/emulator/Disassembler.h"
+
+#include "llvm/ADT/STLExtras.h"
+
 namespace wavetile::device::test {
 namespace {
 
@@ -90,6 +94,25 @@ TEST(DeviceReferenceFindings, NullIsZeroAsAnOldDestination) {
     test.sgpr(2) = 7;
     test.run();
     EXPECT_EQ(test.sgpr(2), 0u) << target;
+  }
+}
+
+/// LLVM takes the constant of v_fmamk for the code of an inline one: 240 for 0.5, and crashes on
+/// the last of these.
+TEST(DeviceReferenceFindings, ConstantsOfFmamkAreNoCodes) {
+  auto disassembler = cantFail(Disassembler::create("gfx1201"));
+  for (uint32_t constant = 0; constant < 300; ++constant) {
+    uint32_t words[] = {0x58040501, constant}; // v_fmamk_f32 v2, v1, constant, v2
+    llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words), sizeof(words));
+    llvm::MCInst inst;
+    uint64_t size = 0;
+    ASSERT_TRUE(disassembler->decode(bytes, 0, inst, size));
+    EXPECT_EQ(size, 8u);
+    EXPECT_TRUE(llvm::any_of(inst, [&](const llvm::MCOperand &operand) {
+      return operand.isImm() && operand.getImm() == constant;
+    })) << constant;
+    words[0] = 0x6f746100; // v_fmamk_f16 with operands that are none.
+    disassembler->decode(bytes, 0, inst, size);
   }
 }
 

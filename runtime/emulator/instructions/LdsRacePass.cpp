@@ -217,30 +217,27 @@ template <unsigned dwords> WAVETILE_INLINE bool markUnfinished(const LdsRacePass
   return none<dwords>(split);
 }
 
-/// Calls the pass for the dwords of a lane, if all lanes access whole ones.
-#define WAVETILE_LDS_RACE_PASS(NAME)                                                               \
-  [](const LdsRacePass &pass) -> bool {                                                            \
-    if (!isWhole(pass))                                                                            \
-      return false;                                                                                \
-    switch (pass.dwords) {                                                                         \
-    case 1:                                                                                        \
-      return NAME<1>(pass);                                                                        \
-    case 2:                                                                                        \
-      return NAME<2>(pass);                                                                        \
-    case 3:                                                                                        \
-      return NAME<3>(pass);                                                                        \
-    case 4:                                                                                        \
-      return NAME<4>(pass);                                                                        \
-    }                                                                                              \
-    return false;                                                                                  \
-  }
+using Pass = bool (*)(const LdsRacePass);
+
+/// Calls the pass for the dwords of a lane, if all lanes access whole ones. \p passes: for 1 to 4.
+WAVETILE_INLINE bool byDwords(const LdsRacePass &pass, const Pass (&passes)[4]) {
+  return isWhole(pass) && pass.dwords - 1 < 4 && passes[pass.dwords - 1](pass);
+}
+
+bool markAllReads(const LdsRacePass &pass) {
+  return byDwords(pass, {markReads<1>, markReads<2>, markReads<3>, markReads<4>});
+}
+bool markAllWrites(const LdsRacePass &pass) {
+  return byDwords(pass, {markWrites<1>, markWrites<2>, markWrites<3>, markWrites<4>});
+}
+bool markAllUnfinished(const LdsRacePass &pass) {
+  return byDwords(pass,
+                  {markUnfinished<1>, markUnfinished<2>, markUnfinished<3>, markUnfinished<4>});
+}
 
 } // namespace
 
-checks::LdsRacePasses ldsRacePasses() {
-  return {WAVETILE_LDS_RACE_PASS(markReads), WAVETILE_LDS_RACE_PASS(markWrites),
-          WAVETILE_LDS_RACE_PASS(markUnfinished)};
-}
+checks::LdsRacePasses ldsRacePasses() { return {markAllReads, markAllWrites, markAllUnfinished}; }
 
 } // namespace WAVETILE_HOST_ISA
 } // namespace wavetile::device
