@@ -264,7 +264,8 @@ bool WaveChecks::holdBack(const Record *record, const CheckRecord *check) {
   uint64_t undefined = registers.lanes[entry];
   uint32_t origin = registers.origin[entry];
   std::vector<uint32_t> bits;
-  if (registers.hasPlane(entry))
+  // Scalars have no planes, and what is read into them so, such as a clock, is all defined.
+  if (!isScalarEntry(entry) && registers.hasPlane(entry))
     bits.assign(registers.plane(entry), registers.plane(entry) + checkedWave->waveSize);
   PendingOperation &operation = count(record, details.counter, details.kind);
   if (!hold(record, details, operation, details.counter))

@@ -17,7 +17,7 @@ namespace {
 /// gives -0 for 0 when it rounds down, and LLVM takes any other spelling for that one.
 double WAVETILE_INLINE doubleFrom(uint32_t x) {
   uint32_t zeros = static_cast<uint32_t>(__builtin_clz(x | 1));
-  uint64_t fraction = static_cast<uint64_t>(x) << (zeros + 33) >> 12;
+  uint64_t fraction = static_cast<uint64_t>(x) << (zeros + 32) << 1 >> 12;
   uint64_t bits = static_cast<uint64_t>(1023 + 31 - zeros) << 52 | fraction;
   return doubleOf(x == 0 ? 0 : bits);
 }
