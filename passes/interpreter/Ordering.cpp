@@ -147,10 +147,13 @@ LogicalResult interpreter::runSort(Frame &frame, SortOp op) {
     auto at = [&](int64_t i) { return source[lines.position(line, i)]; };
     if (!llvm::all_of(order, [&](int64_t i) { return at(i).has_value(); }))
       continue; // Nothing is known of where its elements go.
-    llvm::stable_sort(order, [&](int64_t a, int64_t b) {
+    // Equal elements keep their order, and so do NaNs of whatever payload.
+    llvm::sort(order, [&](int64_t a, int64_t b) {
       bool nans =
           isa<FloatType>(type) && toFloat(type, *at(a)).isNaN() && toFloat(type, *at(b)).isNaN();
-      return !nans && isBefore(type, op.getDescending(), *at(a), *at(b));
+      if (!nans && isBefore(type, op.getDescending(), *at(a), *at(b)))
+        return true;
+      return (nans || !isBefore(type, op.getDescending(), *at(b), *at(a))) && a < b;
     });
     for (auto [place, from] : llvm::enumerate(order)) {
       value.set(lines.position(line, place), at(from));

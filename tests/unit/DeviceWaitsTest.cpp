@@ -54,7 +54,7 @@ TEST(DeviceWaits, AddressesAndBranches) {
 /// A clock comes through the scalar cache, as a load does.
 TEST(DeviceWaits, ClocksAreThereAfterTheirWait) {
   std::string use = "v_mov_b32 v5, s21" + store();
-  for (auto [targets, clock] :
+  for (const auto &[targets, clock] :
        {std::pair(std::vector{"gfx942", "gfx950"}, "s_memtime s[20:21]\n"),
         std::pair(std::vector{"gfx1150"},
                   "s_sendmsg_rtn_b64 s[20:21], sendmsg(MSG_RTN_GET_REALTIME)\n")})
