@@ -7,12 +7,16 @@ Settings    what the user wants, which a tuner never changes
 torch_op    makes an operator of torch's dispatcher of a kernel
 IntegerFragment, PowerOfTwoFragment
             numbers among which a Config chooses for wl.register_tunable
+cdiv, next_power_of_2
+            arithmetic of sizes
 language    what kernels are written with
-errors      every exception that this package raises
+errors      every exception and warning of this package
+exc         names of Helion's warnings
 """
 
-from wavetile import errors, language
+from wavetile import errors, exc, language
 from wavetile.config import Config, Settings
+from wavetile.integers import cdiv, next_power_of_2
 from wavetile.kernel import Kernel, kernel
 from wavetile.torch_op import TorchOp, torch_op
 from wavetile.tunables import IntegerFragment, PowerOfTwoFragment
@@ -27,8 +31,11 @@ __all__ = [
     "Settings",
     "TorchOp",
     "__version__",
+    "cdiv",
     "errors",
+    "exc",
     "kernel",
     "language",
+    "next_power_of_2",
     "torch_op",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from wavetile import _C, code_cache, dump
+from wavetile import _C, code_cache, dump, helion
 from wavetile.config import Config, Settings
 from wavetile.errors import ArgumentError, CompilationError, ConfigError
 from wavetile.explanation import explain, format_resources
@@ -291,6 +291,8 @@ class RegionCompiler:
         self.dims_of_regions.setdefault(self.symbol, set()).update(own)
         known: set[str] = set().union(*self.dims_of_regions.values())
         tunables = find_tunables(self.source)
+        if isinstance(config, Config) and config.positional:
+            config = {**helion.named_entries(self.source, traced, config), **config}
         for key, value in (config or {}).items():
             dim, dot, suffix = key.partition(".")
             if key in tunables:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any
 
-from wavetile import _C
+from wavetile import _C, helion
 from wavetile.errors import ConfigError
 
 
@@ -18,16 +19,23 @@ class Config(Mapping[str, "int | str"]):
     explain` prints them; `wavetile info --config` lists them all. What is not given is chosen by
     the compiler.
 
+    Helion's keys are accepted: `num_warps` is `waves`, `block_sizes` and `reduction_loops` are for
+    the kernel's loops and rows in the order of its source. What means nothing here warns.
+
+    Attributes:
+        positional: what is given by position, until a kernel is known
+
     Example:
         Config(rows=4, waves=2)
         Config({"cols.strategy": "looped", "cols": 1024})
+        Config(block_sizes=[64, 64, 32], num_warps=4)
 
     Raises:
         ConfigError: a key or value that the table of keys does not have
     """
 
-    def __init__(self, entries: Mapping[str, int | str] | None = None, **named: int | str) -> None:
-        self._entries = {**(entries or {}), **named}
+    def __init__(self, entries: Mapping[str, Any] | None = None, **named: Any) -> None:
+        self._entries, self.positional = helion.split_keys({**(entries or {}), **named}, 2)
         try:
             _C.check_config(self._entries)
         except ValueError as error:
@@ -50,6 +58,11 @@ class Config(Mapping[str, "int | str"]):
     def __len__(self) -> int:
         return len(self._entries)
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Config) and other.positional != self.positional:
+            return False
+        return super().__eq__(other)
+
     def __hash__(self) -> int:
         return hash(frozenset(self._entries.items()))
 
@@ -57,7 +70,7 @@ class Config(Mapping[str, "int | str"]):
         return _C.format_config(self._entries)
 
     def __repr__(self) -> str:
-        return f"Config({self._entries!r})"
+        return f"Config({ {**self._entries, **self.positional}!r})"
 
 
 def _interpret_by_default() -> bool:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What can go wrong, one class per kind of mistake.
 
-Every class derives from `WavetileError` and from the builtin that it resembles. The text of an
-error names file and line, shows the source line with a caret, and says what to write instead.
+Every class derives from `WavetileError` and from the builtin that it resembles, or from
+`WavetileWarning`. The text of an error names file and line, shows the source line with a caret, and
+says what to write instead. Python's filters (`warnings.filterwarnings`) choose among warnings.
 """
 
 from __future__ import annotations
@@ -46,12 +47,8 @@ class SourceLocation:
         return f"  {number} | {text}\n  {' ' * len(number)} | {carets}"
 
 
-class WavetileError(Exception):
-    """Base of all errors of Wavetile.
-
-    Attributes: `message`, `location` (a SourceLocation or None), `remedy` (what to write
-    instead, or None) and `others` (further mistakes in the same kernel).
-    """
+class _Located(BaseException):
+    """A text with a place in the source and a remedy."""
 
     def __init__(
         self,
@@ -64,7 +61,6 @@ class WavetileError(Exception):
         self.message = message
         self.location = location
         self.remedy = remedy
-        self.others: list[WavetileError] = []
 
     def _own_text(self) -> str:
         if self.location is None:
@@ -80,6 +76,24 @@ class WavetileError(Exception):
         if self.remedy:
             lines.append(f"  help: {self.remedy}")
         return "\n".join(lines)
+
+
+class WavetileError(_Located, Exception):
+    """Base of all errors of Wavetile.
+
+    Attributes: `message`, `location` (a SourceLocation or None), `remedy` (what to write
+    instead, or None) and `others` (further mistakes in the same kernel).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        location: SourceLocation | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message, location=location, remedy=remedy)
+        self.others: list[WavetileError] = []
 
     def __str__(self) -> str:
         texts = [self._own_text()]
@@ -189,3 +203,14 @@ class DeviceNotFoundError(WavetileError, RuntimeError):
 
 class AccuracyError(WavetileError, AssertionError):
     """A result differs from its reference by more than the bound."""
+
+
+class WavetileWarning(_Located, UserWarning):
+    """Base of all warnings of Wavetile; `message`, `location` and `remedy` as of an error."""
+
+    def __str__(self) -> str:
+        return self._own_text()
+
+
+class IgnoredOptionWarning(WavetileWarning):
+    """An option or a key of a Config that Helion has and that means nothing here."""

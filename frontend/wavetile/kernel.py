@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
-from wavetile import _C, eager, errors, tunables
+from wavetile import _C, eager, errors, helion, tunables
 from wavetile.backward import Backward
 from wavetile.bound import BoundKernel, BoundRegion
 from wavetile.compiler import RegionCompiler
@@ -212,6 +212,10 @@ class Kernel:
         return self._wrapper.text
 
 
+#: The decorator's own options.
+_OPTIONS = ("config", "configs", *Settings.names())
+
+
 @overload
 def kernel(function: Callable[..., Any]) -> Kernel: ...
 
@@ -224,6 +228,7 @@ def kernel(
     target: str | None = None,
     fast_math: bool = True,
     interpret: bool | None = None,
+    **options: Any,
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
@@ -235,6 +240,7 @@ def kernel(
     target: str | None = None,
     fast_math: bool = True,
     interpret: bool | None = None,
+    **options: Any,
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Makes a kernel of a function.
 
@@ -246,10 +252,10 @@ def kernel(
         configs: several Configs in order of preference: a call takes the first that the target's
             compiler accepts and whose limits (the capacity of a resident row) hold for it
         target, fast_math, interpret: see `Settings`
+        options: options of Helion's decorator, which mean nothing here and warn
 
     Raises:
-        ConfigError: a Config that does not exist, both `config` and `configs`, or no Config in
-            `configs`
+        ConfigError: a Config or an option that does not exist, or both `config` and `configs`
         ArgumentError: what is decorated is not a function
 
     Example:
@@ -269,6 +275,7 @@ def kernel(
     elif config is not None:
         configs = [config]
     candidates = [c if isinstance(c, Config) else Config(c) for c in configs or ()]
+    helion.check_options(options, _OPTIONS, 2)
     settings = Settings(target=target, fast_math=fast_math)
     if interpret is not None:
         settings = replace(settings, interpret=interpret)

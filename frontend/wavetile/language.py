@@ -20,9 +20,10 @@ Example:
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
 import torch
@@ -133,6 +134,8 @@ class BlockSize:
 
     low: int
     high: int
+    #: Where its kernel registers it: two of equal limits are two.
+    place: int = field(default=0, repr=False)
 
     @property
     def default(self) -> int:
@@ -665,7 +668,7 @@ def register_block_size(low_or_high: int, high: int | None = None) -> BlockSize:
     low, high = (1, low_or_high) if high is None else (low_or_high, high)
     if not 0 < low <= high:
         raise ArgumentError(f"a block size between {low} and {high} does not exist")
-    return BlockSize(low, high)
+    return BlockSize(low, high, sys._getframe(1).f_lasti)
 
 
 @_device_function

@@ -56,9 +56,10 @@ def _errors() -> str:
     rows = []
     for node in tree.body:
         bases = [ast.unparse(base) for base in getattr(node, "bases", [])]
-        if isinstance(node, ast.ClassDef) and "WavetileError" in bases:
+        if isinstance(node, ast.ClassDef) and {"WavetileError", "WavetileWarning"} & set(bases):
             about = " ".join((ast.get_docstring(node) or "").split())
-            builtins = [f"`{base}`" for base in bases if base != "WavetileError"]
+            builtins = [f"`{base.replace('WavetileWarning', 'UserWarning')}`" for base in bases]
+            builtins = [base for base in builtins if base != "`WavetileError`"]
             rows.append((f"`{node.name}`", ", ".join(builtins), about))
     parts = [
         f"# Errors\n\nFrom `{sources.relative(source)}`. "

@@ -13,13 +13,14 @@ FOLDER = Path(__file__).parents[2] / "docs" / "mistakes"
 
 _RUN = """
 import runpy, sys, warnings
-from wavetile.errors import WavetileError
+from wavetile.errors import WavetileError, WavetileWarning
 warnings.simplefilter("ignore")
+warnings.simplefilter("error", WavetileWarning)
 for path in sys.argv[1:]:
     try:
         runpy.run_path(path)
         raised = "nothing", ""
-    except WavetileError as error:
+    except (WavetileError, WavetileWarning) as error:
         raised = type(error).__name__, str(error)
     print("\\x1d".join((path, *raised)), end="\\x1e")
 """

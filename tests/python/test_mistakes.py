@@ -20,8 +20,8 @@ def test_every_class_has_a_script() -> None:
         name
         for name, value in vars(errors).items()
         if isinstance(value, type)
-        and issubclass(value, errors.WavetileError)
-        and value is not errors.WavetileError
+        and issubclass(value, (errors.WavetileError, errors.WavetileWarning))
+        and value not in (errors.WavetileError, errors.WavetileWarning)
     }
     assert classes == {script.stem for script in scripts()}
 

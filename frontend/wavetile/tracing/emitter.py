@@ -61,6 +61,10 @@ class DimTable:
         #: Names without a dimension here, with the one that stands in: sizes that are equal have
         #: one dimension, and a size of 1 has none.
         self.replaced: dict[str, str | None] = {}
+        #: Where the dimensions of loops come from: line and column of the loop, and which it is.
+        self.places: dict[str, tuple[int, int, int]] = {}
+        #: The dimensions of full slices and sizes, in their order.
+        self.rows: list[str] = []
 
     @property
     def names(self) -> list[str]:
@@ -90,6 +94,7 @@ class DimTable:
         key: object = size if isinstance(size, int) else id(size)
         if key not in self._by_size:
             self._by_size[key] = Dim(self.unique_name(wanted), size)
+            self.rows.append(str(self._by_size[key].name))
         dim = self._by_size[key]
         self.replaced[self._valid_name(wanted)] = dim.name
         return dim

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
-from wavetile import language
+from wavetile import integers, language
 from wavetile.errors import (
     ArgumentError,
     CarriedValueError,
@@ -98,6 +98,7 @@ _TILE_BINARY: dict[type[ast.operator], Operation] = {
 #: Functions that constants are given to as they are.
 _CONSTANT_FUNCTIONS = frozenset(
     [bool, int, float, abs, min, max, len, tuple, list, round, sum, range, torch.finfo, torch.iinfo]
+    + [integers.cdiv, integers.next_power_of_2]
     + [value for name, value in vars(math).items() if callable(value) and not name.startswith("_")]
 )
 

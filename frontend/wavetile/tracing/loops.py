@@ -158,9 +158,10 @@ def loop_spec(
     sizes = [None] * len(upper) if block_sizes is None else _several(block_sizes)
     counts = {"lower bounds": len(lower), "block sizes": len(sizes)}
     targets = _check_counts(emitter, "wl.tile", node, args[-1], counts)
-    dims = []
+    dims: list[DimSpec] = []
     for variable, low, high, size in zip(targets, lower, upper, sizes, strict=True):
         name = emitter.dims.unique_name(variable)
+        emitter.dims.places[name] = (node.iter.lineno, node.iter.col_offset, len(dims))
         _fix_block_size(emitter, name, size)
         lowest, end = (_bound(emitter, "wl.tile", bound, top_level) for bound in (low, high))
         dims.append(DimSpec(variable, name, lowest, end))

@@ -46,6 +46,8 @@ class TracedRegion:
         block_sizes: those that the kernel fixes
         registered: those that the kernel limits; dimensions with one object have one size
         replaced: names that other calls have dimensions for, with what stands in for them here
+        places: for dimensions of loops, line and column of the loop and which of its it is
+        rows: the other dimensions, in their order
     """
 
     module: _C.TileModule
@@ -54,6 +56,8 @@ class TracedRegion:
     block_sizes: dict[str, int]
     registered: dict[str, BlockSize]
     replaced: dict[str, str | None]
+    places: dict[str, tuple[int, int, int]]
+    rows: list[str]
 
 
 def kernel_symbol(source: FunctionSource, region: Region, regions: int) -> str:
@@ -294,7 +298,14 @@ def trace_region(
         module.set_attribute("tile.config", sizes)
     _verify(module)
     return TracedRegion(
-        module, symbol, dims.names, dims.block_sizes, dims.registered, dims.replaced
+        module,
+        symbol,
+        dims.names,
+        dims.block_sizes,
+        dims.registered,
+        dims.replaced,
+        dims.places,
+        dims.rows,
     )
 
 
