@@ -11,13 +11,14 @@ cdiv, next_power_of_2
             arithmetic of sizes
 language    what kernels are written with
 errors      every exception and warning of this package
-exc         names of Helion's warnings
+aot_kernel, jit, exc
+            what Helion calls the decorator too, and names of its warnings
 """
 
 from wavetile import errors, exc, language
 from wavetile.config import Config, Settings
 from wavetile.integers import cdiv, next_power_of_2
-from wavetile.kernel import Kernel, kernel
+from wavetile.kernel import Kernel, aot_kernel, jit, kernel
 from wavetile.torch_op import TorchOp, torch_op
 from wavetile.tunables import IntegerFragment, PowerOfTwoFragment
 
@@ -31,9 +32,11 @@ __all__ = [
     "Settings",
     "TorchOp",
     "__version__",
+    "aot_kernel",
     "cdiv",
     "errors",
     "exc",
+    "jit",
     "kernel",
     "language",
     "next_power_of_2",

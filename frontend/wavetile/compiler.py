@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from wavetile import _C, code_cache, dump, helion
+from wavetile import _C, block_sizes, code_cache, dump
 from wavetile.config import Config, Settings
 from wavetile.errors import ArgumentError, CompilationError, ConfigError
 from wavetile.explanation import explain, format_resources
@@ -18,7 +18,6 @@ from wavetile.syntax.regions import Parameter, find_tunables
 from wavetile.tracing.region import TracedRegion, kernel_symbol, trace_region
 
 if TYPE_CHECKING:
-    from wavetile.language import BlockSize
     from wavetile.syntax.regions import Region
     from wavetile.syntax.source import FunctionSource
 
@@ -292,7 +291,7 @@ class RegionCompiler:
         known: set[str] = set().union(*self.dims_of_regions.values())
         tunables = find_tunables(self.source)
         if isinstance(config, Config) and config.positional:
-            config = {**helion.named_entries(self.source, traced, config), **config}
+            config = {**block_sizes.named_entries(self.source, traced, config), **config}
         for key, value in (config or {}).items():
             dim, dot, suffix = key.partition(".")
             if key in tunables:
@@ -322,23 +321,15 @@ class RegionCompiler:
 
 
 def _add_registered(traced: TracedRegion, entries: dict[str, int | str]) -> None:
-    """Completes block sizes of `wl.register_block_size`: loops that share one have one size, unless
-    the Config gives them different ones.
+    """Completes block sizes of `wl.register_block_size`, which host code knows.
 
     Raises:
-        ConfigError: the Config gives one outside the limits
+        ConfigError: the Config gives a loop another one
     """
-    given: dict[BlockSize, int | str] = {}
     for name, size in traced.registered.items():
-        if name not in entries:
-            continue
-        value = entries[name]
-        if isinstance(value, str) or not size.low <= value <= size.high:
+        if entries.setdefault(name, int(size)) != size:
             raise ConfigError(
-                f"the Config sets {name}={value}, but the kernel registers a block size between"
-                f" {size.low} and {size.high}",
-                remedy="choose one within these limits",
+                f"the Config sets {name}={entries[name]}, but the registered block size"
+                f" `{size.name}` of that loop is {int(size)}",
+                remedy="give the first loop that has it a size, which all of them get",
             )
-        given.setdefault(size, value)
-    for name, size in traced.registered.items():
-        entries.setdefault(name, given.get(size, size.default))

@@ -7,19 +7,12 @@ is named by an `IgnoredOptionWarning`; what Helion does not have either is a `Co
 
 from __future__ import annotations
 
-import ast
 import difflib
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from wavetile import language
 from wavetile.errors import ConfigError, IgnoredOptionWarning
-
-if TYPE_CHECKING:
-    from wavetile.config import Config
-    from wavetile.syntax.source import FunctionSource
-    from wavetile.tracing.region import TracedRegion
 
 _TUNER = "Configs are taken in their order and nothing is measured"
 _SHOWN = "kernel.bind(...) gives .ir(), .isa() and .explain()"
@@ -87,6 +80,9 @@ _RENAMED_KEYS = {
     "matrix_instr_nonkdim": "matrix",
 }
 
+#: A workgroup has at most 1024 lanes, which are waves of 64 or 32.
+_MOST_WAVES = 16
+
 #: Keys whose values stand in the order of the kernel's loops or rows.
 POSITIONAL_KEYS = ("block_sizes", "reduction_loops")
 
@@ -144,84 +140,10 @@ def split_keys(
             positional[key] = tuple(value)
         elif key == "matrix_instr_nonkdim" and value == 0:
             continue  # Triton's "as the compiler likes"
+        elif key == "num_warps" and isinstance(value, int) and value > _MOST_WAVES:
+            reason = f"a workgroup has at most {_MOST_WAVES} waves, which it gets"
+            _warn(f"{key}={value!r} in a Config", reason, stacklevel + 1)
+            named["waves"] = _MOST_WAVES
         else:
             named[_RENAMED_KEYS.get(key, key)] = value
     return named, positional
-
-
-class _Slots(ast.NodeVisitor):
-    """The block sizes that Helion numbers, in the order of the source.
-
-    Each `register_block_size` has one, and each dimension of a loop whose size is left open.
-    """
-
-    def __init__(self, source: FunctionSource) -> None:
-        self.source = source
-        self.count = 0
-        self._registered: dict[str, int] = {}
-        #: For a dimension of a loop, by the loop's place, its number.
-        self.dims: dict[tuple[int, int, int], int] = {}
-
-    def _new(self) -> int:
-        self.count += 1
-        return self.count - 1
-
-    def _is_call(self, node: ast.AST, function: Any) -> bool:
-        return isinstance(node, ast.Call) and self.source.resolve(node.func) is function
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        target = node.targets[0]
-        pairs = [(target, node.value)]
-        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-            pairs = list(zip(target.elts, node.value.elts, strict=False))
-        for name, value in pairs:
-            if self._is_call(value, language.register_block_size) and isinstance(name, ast.Name):
-                self._registered[name.id] = self._new()
-
-    def visit_For(self, node: ast.For) -> None:
-        if self._is_call(node.iter, language.tile):
-            assert isinstance(node.iter, ast.Call)
-            names = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-            given = next((k.value for k in node.iter.keywords if k.arg == "block_size"), None)
-            sizes: Sequence[ast.expr | None] = (
-                given.elts if isinstance(given, ast.List | ast.Tuple) else [given] * len(names)
-            )
-            for position, size in enumerate(sizes):
-                place = node.iter.lineno, node.iter.col_offset, position
-                if size is None or (isinstance(size, ast.Constant) and size.value is None):
-                    self.dims[place] = self._new()
-                elif isinstance(size, ast.Name) and size.id in self._registered:
-                    self.dims[place] = self._registered[size.id]
-        self.generic_visit(node)
-
-
-def named_entries(
-    source: FunctionSource, traced: TracedRegion, config: Config
-) -> dict[str, int | str]:
-    """What a Config gives by position, by the names of a region.
-
-    Raises:
-        ConfigError: it has another number of block sizes than the kernel has open ones
-    """
-    entries: dict[str, int | str] = {}
-    sizes = config.positional.get("block_sizes")
-    if sizes is not None:
-        slots = _Slots(source)
-        slots.visit(source.tree)
-        if len(sizes) != slots.count:
-            raise ConfigError(
-                f"the Config has {len(sizes)} block_sizes, but {source.tree.name} leaves"
-                f" {slots.count} open",
-                remedy="give one for each dimension of its wl.tile loops without block_size= and"
-                " one for each wl.register_block_size, in the order of the source",
-            )
-        for name, place in traced.places.items():
-            if place in slots.dims:
-                entries[name] = sizes[slots.dims[place]]
-    rows = config.positional.get("reduction_loops")
-    if rows is not None and len(rows) == len(traced.rows):
-        for name, size in zip(traced.rows, rows, strict=True):
-            entries[f"{name}.strategy"] = "resident" if size is None else "looped"
-            if size is not None:
-                entries[name] = size
-    return entries

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
-from wavetile import _C, eager, errors, helion, tunables
+from wavetile import _C, block_sizes, eager, errors, helion, tunables
 from wavetile.backward import Backward
 from wavetile.bound import BoundKernel, BoundRegion
 from wavetile.compiler import RegionCompiler
@@ -44,6 +44,11 @@ class Kernel:
         self.settings = settings
         self.configs = list(configs)
         self.backward: Backward | None = None
+
+    @property
+    def fn(self) -> types.FunctionType:
+        """The function that was decorated."""
+        return self._function
 
     def __repr__(self) -> str:
         return f"<wavetile kernel {self._function.__qualname__}>"
@@ -111,16 +116,18 @@ class Kernel:
         if self.settings.interpret:
             chosen = self.configs[0] if self.configs else {}
             return self._with_config(eager.run, chosen, (self._function, args, kwargs), {})
-        if not self._tunables:
+        if not self._has_choices:
             return self._run(*args, **kwargs)
         return self._with_config(self._run, self.configs[0] if self.configs else {}, args, kwargs)
 
     @functools.cached_property
-    def _tunables(self) -> set[str]:
-        return find_tunables(self.source)
+    def _has_choices(self) -> bool:
+        """Whether host code asks for what a Config chooses."""
+        registered = block_sizes.block_sizes(self.source).registered
+        return bool(find_tunables(self.source) or registered)
 
-    @staticmethod
     def _with_config(
+        self,
         function: Callable[..., Any],
         config: Mapping[str, int | str],
         args: Sequence[Any],
@@ -128,9 +135,12 @@ class Kernel:
     ) -> Any:
         """Calls a function whose tunables this Config chooses."""
         token = tunables.CURRENT.set(config)
+        sizes = block_sizes.registered_sizes(self.source, config)
+        sizes_token = tunables.BLOCK_SIZES.set(sizes)
         try:
             return function(*args, **kwargs)
         finally:
+            tunables.BLOCK_SIZES.reset(sizes_token)
             tunables.CURRENT.reset(token)
 
     def fake(self, *args: Any, **kwargs: Any) -> Any:
@@ -217,7 +227,16 @@ _OPTIONS = ("config", "configs", *Settings.names())
 
 
 @overload
-def kernel(function: Callable[..., Any]) -> Kernel: ...
+def kernel(
+    function: Callable[..., Any],
+    *,
+    config: Config | Mapping[str, int | str] | None = None,
+    configs: Sequence[Config | Mapping[str, int | str]] | None = None,
+    target: str | None = None,
+    fast_math: bool = True,
+    interpret: bool | None = None,
+    **options: Any,
+) -> Kernel: ...
 
 
 @overload
@@ -266,13 +285,12 @@ def kernel(
                 out[rows, :] = x[rows, :] * 2
             return out
     """
-    if configs is not None:
-        if config is not None or not configs:
-            raise ConfigError(
-                "both config and configs are given" if config is not None else "configs is empty",
-                remedy="give one as config=wavetile.Config(...), or several as configs=[...]",
-            )
-    elif config is not None:
+    if configs and config is not None:
+        raise ConfigError(
+            "both config and configs are given",
+            remedy="give one as config=wavetile.Config(...), or several as configs=[...]",
+        )
+    if config is not None:
         configs = [config]
     candidates = [c if isinstance(c, Config) else Config(c) for c in configs or ()]
     helion.check_options(options, _OPTIONS, 2)
@@ -288,3 +306,7 @@ def kernel(
         return Kernel(decorated, settings, candidates)
 
     return decorate if function is None else decorate(function)
+
+
+#: Helion's other names of the decorator; `aot_kernel` says there how kernels are tuned.
+jit = aot_kernel = kernel

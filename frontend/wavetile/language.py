@@ -20,10 +20,8 @@ Example:
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
 import torch
@@ -128,19 +126,39 @@ def _device_function(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-@dataclass(frozen=True)
-class BlockSize:
-    """A block size that several loops may share; made by `register_block_size`."""
+class BlockSize(int):
+    """A block size that a Config chooses within limits; made by `register_block_size`.
+
+    An int for host code and device code. In the shape of a tile it stands for a block of the loop
+    that has it as its `block_size`.
+
+    Attributes:
+        low, high: the limits
+        name: the host variable that holds it
+    """
 
     low: int
     high: int
-    #: Where its kernel registers it: two of equal limits are two.
-    place: int = field(default=0, repr=False)
+    name: str
 
-    @property
-    def default(self) -> int:
-        """The block size without tuning: a power of two, 64 if the limits allow it."""
-        return max(self.low, min(64, 1 << (self.high.bit_length() - 1)))
+    def __new__(cls, value: int, low: int, high: int, name: str) -> BlockSize:
+        size = super().__new__(cls, value)
+        size.low, size.high, size.name = low, high, name
+        return size
+
+    def _facts(self) -> tuple[int, int, int, str]:
+        return int(self), self.low, self.high, self.name
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, BlockSize):
+            return self._facts() == other._facts()
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+    def __repr__(self) -> str:
+        return f"BlockSize({int(self)}, {self.low}, {self.high}, {self.name!r})"
 
 
 class constexpr:  # noqa: N801 (Triton's and Helion's name)
@@ -655,20 +673,34 @@ def barrier() -> None:
     """
 
 
-def register_block_size(low_or_high: int, high: int | None = None) -> BlockSize:
-    """A block size for `wl.tile(..., block_size=...)` within limits, for host code.
+def register_block_size(
+    low_or_high: int, high: int | None = None, *, name: str | None = None
+) -> BlockSize:
+    """A block size within limits for `wl.tile(..., block_size=...)`, for host code.
+
+    The Config chooses it by the variable of a loop that has it, or by position as Helion does.
+    Several loops may share it. It is an int, which sizes of tensors may be computed from.
 
     Args:
         low_or_high: the largest allowed size, or the smallest one if `high` is given
         high: the largest allowed size
+        name: what it is called; the compiler takes the variable that it is assigned to
 
     Raises:
         ArgumentError: for limits that are not positive or out of order
+        ConfigError: the Config chooses a size outside of them
+
+    Example:
+        size = wl.register_block_size(16, 128)
+        partial = torch.empty(wavetile.cdiv(x.size(0), size))
     """
     low, high = (1, low_or_high) if high is None else (low_or_high, high)
     if not 0 < low <= high:
         raise ArgumentError(f"a block size between {low} and {high} does not exist")
-    return BlockSize(low, high, sys._getframe(1).f_lasti)
+    # Without a Config a power of two, 64 if the limits allow it.
+    default = max(low, min(64, 1 << (high.bit_length() - 1)))
+    value = tunables.choose_block_size(name, low, high, default)
+    return BlockSize(value, low, high, name or "block")
 
 
 @_device_function

@@ -12,6 +12,9 @@ from wavetile.errors import ArgumentError, ConfigError
 #: The Config of the kernel whose host code runs.
 CURRENT: ContextVar[Mapping[str, int | str] | None] = ContextVar("wavetile Config", default=None)
 
+#: What that Config chooses for block sizes, by the names of the variables that hold them.
+BLOCK_SIZES: ContextVar[Mapping[str, int | str] | None] = ContextVar("block sizes", default=None)
+
 
 @dataclass(frozen=True)
 class IntegerFragment:
@@ -73,5 +76,21 @@ def choose(name: str, fragment: IntegerFragment) -> int:
         raise ConfigError(
             f"the Config sets {name}={value}, which is not {fragment}",
             remedy="choose one that the kernel registers",
+        )
+    return value
+
+
+def choose_block_size(name: str | None, low: int, high: int, default: int) -> int:
+    """What the current Config chooses for a registered block size.
+
+    Raises:
+        ConfigError: a size outside the limits
+    """
+    value = (BLOCK_SIZES.get() or {}).get(name or "", default)
+    if isinstance(value, str) or not low <= value <= high:
+        raise ConfigError(
+            f"the Config sets {name}={value}, but the kernel registers a block size between {low}"
+            f" and {high}",
+            remedy="choose one within these limits",
         )
     return value

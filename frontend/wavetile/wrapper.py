@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wavetile.block_sizes import registrations
 from wavetile.syntax.regions import Region
 from wavetile.syntax.source import FunctionSource
 
@@ -62,6 +63,10 @@ class Wrapper:
         if indented:
             ast.increment_lineno(tree, -1)
         definition = tree.body[0].body[0] if indented else tree.body[0]  # type: ignore[attr-defined]
+        for node in ast.walk(definition):
+            if isinstance(node, ast.Assign):
+                for name, call in registrations(self.source, node):
+                    call.keywords.append(ast.keyword("name", ast.Constant(name)))
         # What the wrapper closes over is given as the variables of a function around it.
         names = [*function.__code__.co_freevars, *self._own_names()]
         factory = ast.FunctionDef(

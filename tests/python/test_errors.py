@@ -355,8 +355,6 @@ class TestConfig:
     def test_several_configs(self) -> None:
         with pytest.raises(errors.ConfigError, match="both config and configs"):
             wavetile.kernel(config={"waves": 2}, configs=[wavetile.Config(waves=2)])
-        with pytest.raises(errors.ConfigError, match="configs is empty"):
-            wavetile.kernel(configs=[])
 
     def test_wrong_stage(self) -> None:
         with pytest.raises(errors.ConfigError, match="stages are tile, bound, final, llvm"):

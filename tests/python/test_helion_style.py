@@ -128,3 +128,155 @@ def test_arithmetic_of_sizes() -> None:
     assert [helion.cdiv(n, 4) for n in (0, 1, 4, 5)] == [0, 1, 1, 2]
     powers = [helion.next_power_of_2(n) for n in (-3, 0, 1, 2, 3, 64, 65)]
     assert powers == [1, 1, 1, 2, 4, 64, 128]
+
+
+# -- Constructs
+
+
+def exact(result: torch.Tensor, expected: torch.Tensor) -> None:
+    torch.testing.assert_close(result.double(), expected.double(), atol=1e-4, rtol=1e-5)
+
+
+def test_one_variable_of_a_loop_over_several_dimensions() -> None:
+    @helion.kernel
+    def scaled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        out = torch.empty_like(x)
+        for tile in hl.tile(out.size()):
+            out[tile] = x[tile] + y[tile[1]][None, :] * 2
+        return out
+
+    x, y = torch.randn(13, 29), torch.randn(29)
+    exact(scaled(x, y), x.double() + 2 * y.double())
+
+
+def epilogue_of(x: torch.Tensor, epilogue: object = lambda value, tile: value) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for tile_m, tile_n in hl.tile(x.size()):
+        out[tile_m, tile_n] = epilogue(x[tile_m, tile_n] * 2, (tile_m, tile_n))  # type: ignore
+    return out
+
+
+def test_a_function_written_where_it_is_passed() -> None:
+    x, bias = torch.randn(7, 19), torch.randn(19)
+    kernel = helion.kernel(epilogue_of)
+    exact(kernel(x), x.double() * 2)
+    shifted = kernel(x, epilogue=lambda value, tile: value + bias[tile[1]])
+    exact(shifted, x.double() * 2 + bias.double())
+
+
+def test_parts_of_rows_whose_lengths_fit_in_this_call() -> None:
+    @helion.kernel
+    def beside(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        n = x.size(1)
+        out = torch.empty([x.size(0), n + y.size(1)])
+        for tile in hl.tile(x.size(0)):
+            out[tile, :n] = x[tile, :]
+            out[tile, n:] = y[tile, :]
+        return out
+
+    for n in (17, 30):
+        x, y = torch.randn(5, n), torch.randn(5, 23)
+        assert torch.equal(beside(x, y), torch.cat([x, y], 1))
+
+
+def test_a_size_is_a_constant_where_a_shape_needs_it() -> None:
+    @helion.kernel
+    def halves_exchanged(x: torch.Tensor) -> torch.Tensor:
+        m, n = x.size()
+        half = n // 2
+        out = torch.empty_like(x)
+        for tile in hl.tile(m):
+            first, second = hl.split(x[tile, :].reshape([tile, 2, half]).permute(0, 2, 1))
+            out[tile, :] = hl.join(second, first).permute(0, 2, 1).reshape([tile, n])
+        return out
+
+    for n in (8, 14):
+        x = torch.randn(5, n)
+        assert torch.equal(halves_exchanged(x), x.roll(n // 2, 1))
+
+
+def test_a_specialised_size_is_that_of_a_tensor() -> None:
+    @helion.kernel
+    def running(x: torch.Tensor) -> torch.Tensor:
+        m, n = x.size()
+        n = hl.specialize(n)
+        out = torch.empty([m, n])
+        for tile in hl.tile(1, block_size=1):
+            total = hl.zeros([tile, n])
+            for i in range(m):
+                total = total + x[i, :][None, :]
+                out[i, :] = total.sum(0)
+        return out
+
+    x = torch.randn(7, 12)
+    exact(running(x), x.double().cumsum(0))
+
+
+@pytest.mark.parametrize("sizes", [None, [3, 8], [4, 16]])
+def test_a_registered_block_size_is_an_int(sizes: list[int] | None) -> None:
+    @helion.kernel(config=None if sizes is None else helion.Config(block_sizes=sizes))
+    def column_sums(x: torch.Tensor) -> torch.Tensor:
+        m, n = x.size()
+        block = hl.register_block_size(m)
+        partial = x.new_empty([(m + block - 1) // block, n], dtype=torch.float32)
+        for outer in hl.tile(m, block_size=block):
+            total = x.new_zeros(n, dtype=torch.float32)
+            for inner in hl.tile(outer.begin, outer.end):
+                total += x[inner, :].sum(0)
+            partial[outer.id, :] = total
+        return partial
+
+    x = torch.randn(37, 11)
+    partial = column_sums(x)
+    assert partial.size(0) == -(-37 // (32 if sizes is None else sizes[0]))
+    exact(partial.sum(0), x.double().sum(0))
+
+
+def test_a_tile_of_a_block_size_is_filled_block_by_block() -> None:
+    @helion.kernel(config=helion.Config(block_sizes=[16, 4]))
+    def sums(x: torch.Tensor, threshold: float) -> tuple[torch.Tensor, torch.Tensor]:
+        m, n = x.size()
+        size_n = hl.register_block_size(n)
+        size_m = hl.register_block_size(m)
+        sums, last = torch.empty(m), torch.empty(m)
+        for tile_m in hl.tile(m, block_size=size_m):
+            total = hl.zeros([tile_m, size_n])
+            kept = hl.full([tile_m, size_n], -1.0)
+            for tile_n in hl.tile(n, block_size=size_n):
+                part = hl.zeros([size_m, size_n])
+                value = torch.exp(x[tile_m, tile_n])
+                if threshold > 0:
+                    part += value
+                else:
+                    part += value * 2
+                total += part
+                kept = x[tile_m, tile_n]
+            sums[tile_m] = total.sum(-1)
+            last[tile_m] = kept.sum(-1)
+        return sums, last
+
+    x = torch.randn(7, 37)
+    total, last = sums(x, 1.0)
+    exact(total, x.double().exp().sum(1))
+    # The last block has 5 elements; the others are those of the block before.
+    exact(last, x[:, 21:].double().sum(1))
+    exact(sums(x, -1.0)[0], x.double().exp().sum(1) * 2)
+
+
+def test_tiles_of_block_sizes_without_a_loop() -> None:
+    @helion.kernel
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        m, n = x.size()
+        rows, cols = hl.register_block_size(4, 8), hl.register_block_size(8, 8)
+        out = torch.empty_like(x)
+        for block in hl.grid(helion.cdiv(m, rows) * helion.cdiv(n, cols)):
+            blocks = helion.cdiv(n, cols)
+            i = block // blocks * rows + hl.arange(rows)
+            j = block % blocks * cols + hl.arange(cols)
+            mask = (i < m)[:, None] & (j < n)[None, :]
+            acc = hl.zeros([rows, cols]) + hl.load(x, [i[:, None], j[None, :]], extra_mask=mask)
+            hl.store(out, [i[:, None], j[None, :]], acc * 2, extra_mask=mask)
+        return out
+
+    x = torch.randn(13, 21)
+    assert torch.equal(doubled(x), x * 2)

@@ -84,8 +84,6 @@ class Interpreter(TorchFunctionMode):
         match block_size:
             case None:
                 size = max(1, high - low)
-            case language.BlockSize():
-                size = block_size.default
             case int() if block_size > 0 and not isinstance(block_size, bool):
                 size = block_size
             case _:

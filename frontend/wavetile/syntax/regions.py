@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from wavetile import language
+from wavetile.block_sizes import registrations
 from wavetile.errors import DeviceResultError, NoLoopError, WavetileError
 from wavetile.syntax import names
 from wavetile.syntax.source import FunctionSource
@@ -218,6 +219,7 @@ class _HostFacts:
                 continue
             targets, unpacks = _targets(node)
             value = node.value
+            self.constants |= {name for name, _ in registrations(source, node)}
             if _call_of(source, value, language.register_tunable) is not None:
                 self.constants |= set(targets)
             if (call := _call_of(source, value, language.specialize)) is not None:
@@ -265,7 +267,7 @@ def is_constant(value: Any) -> bool:
             float,
             str,
             torch.dtype,
-            language.BlockSize,
+            torch.device,
             types.FunctionType,
             type(None),
         ),

@@ -10,6 +10,8 @@ import torch
 
 from wavetile.errors import CarriedValueError
 from wavetile.tracing.expressions import AlreadyReportedError
+from wavetile.tracing.operations import METHODS
+from wavetile.tracing.operations.creation import iota
 from wavetile.tracing.values import (
     Failed,
     RuntimeBool,
@@ -37,6 +39,7 @@ class CarriedValues:
         self.initial: list[Value] = []
         for template in self._templates:
             _flatten(template, self.initial)
+        self._given = self.initial
 
     @property
     def types(self) -> list[Type]:
@@ -45,6 +48,7 @@ class CarriedValues:
 
     def give(self, values: list[Value]) -> None:
         """Makes the variables stand for these values."""
+        self._given = list(values)
         remaining = iter(values)
         for name, template in zip(self.names, self._templates, strict=True):
             self.variables[name] = _rebuild(template, remaining)
@@ -57,7 +61,7 @@ class CarriedValues:
         """
         values: list[Value] = []
         for name, template in zip(self.names, self._templates, strict=True):
-            _next_values(self.emitter, name, template, self.variables[name], values)
+            _next_values(self.emitter, name, template, self.variables[name], self._given, values)
         return values
 
 
@@ -100,8 +104,23 @@ def _rebuild(template: Any, values: Iterator[Value]) -> Any:
     return type(template)(next(values))
 
 
+def _kept(emitter: Emitter, old: Tile, new: Tile) -> Value:
+    """The new elements; the old ones where a block is smaller than the block size."""
+    result = new.value
+    for axis, (whole, dim) in enumerate(zip(old.dims, new.dims, strict=True)):
+        if not whole.whole or dim.whole:
+            continue
+        mask = METHODS["lt"].call(emitter, (iota(emitter, whole), dim.extent), {})
+        for _ in old.dims[axis + 1 :]:
+            mask = emitter.expand_dims(mask, len(mask.dims))
+        mask = emitter.broadcast(mask, old.dims)
+        arithmetic = emitter.arithmetic(old.dims, old.dtype)
+        result = arithmetic.select(mask.value, result, old.value)
+    return result
+
+
 def _next_values(
-    emitter: Emitter, name: str, template: Any, value: Any, values: list[Value]
+    emitter: Emitter, name: str, template: Any, value: Any, given: list[Value], values: list[Value]
 ) -> None:
     match template, value:
         case _, Failed():
@@ -111,11 +130,12 @@ def _next_values(
             and len(template.dims) == len(value.dims)
             and all(a.same(b) for a, b in zip(template.dims, value.dims, strict=True))
         ):
-            values.append(value.value)
+            previous = Tile(given[len(values)], template.dims, template.dtype)
+            values.append(_kept(emitter, previous, value))
             return
         case tuple(), tuple() if len(template) == len(value):
             for part, next_part in zip(template, value, strict=True):
-                _next_values(emitter, name, part, next_part, values)
+                _next_values(emitter, name, part, next_part, given, values)
             return
         case RuntimeInteger(), int() | RuntimeInteger() if not isinstance(value, bool):
             values.append(emitter.integers.value(value))

@@ -27,6 +27,7 @@ from wavetile.tracing.values import (
     UNIT,
     Dim,
     Integer,
+    NeedsConstantError,
     RuntimeBool,
     RuntimeFloat,
     RuntimeInteger,
@@ -61,6 +62,12 @@ class DimTable:
         #: Names without a dimension here, with the one that stands in: sizes that are equal have
         #: one dimension, and a size of 1 has none.
         self.replaced: dict[str, str | None] = {}
+        #: The dimensions of the loops around the current place that have a registered block size.
+        self.loops: dict[BlockSize, Dim] = {}
+        #: Names of dimensions of registered block sizes that a shape had before a loop.
+        self.planned: dict[BlockSize, str] = {}
+        #: The variable of the first loop that has a registered block size.
+        self.variable_of: Callable[[BlockSize], str] = lambda size: "block"
         #: Where the dimensions of loops come from: line and column of the loop, and which it is.
         self.places: dict[str, tuple[int, int, int]] = {}
         #: The dimensions of full slices and sizes, in their order.
@@ -98,6 +105,16 @@ class DimTable:
         dim = self._by_size[key]
         self.replaced[self._valid_name(wanted)] = dim.name
         return dim
+
+    def of_block_size(self, size: BlockSize) -> Dim:
+        """The dimension of a registered block size: that of its loop, which may come later."""
+        if size in self.loops:
+            return self.loops[size]
+        if size not in self.planned:
+            name = self.unique_name(self.variable_of(size))
+            self.planned[size] = name
+            self.registered[name] = size
+        return Dim(self.planned[size], int(size), whole=True)
 
     def name_size(self, size: RuntimeInteger, dim: Dim) -> None:
         """Makes `size` stand for a dimension in shapes: its extent or block size."""
@@ -365,6 +382,27 @@ class Emitter:
         )
         return Tile(value, dims, tile.dtype)
 
+    def require_constants(self, *integers: Integer) -> None:
+        """Compiles for the values that these have in this call, if their arguments say them."""
+        known = [n.call for n in integers if isinstance(n, RuntimeInteger)]
+        if known and all(value is not None for value in known):
+            raise NeedsConstantError(frozenset().union(*(v.arguments for v in known if v)))
+
+    def same(self, a: Dim, b: Dim) -> bool:
+        """Whether two dimensions agree.
+
+        Sizes that no more than happen to be equal in this call make the code one for these sizes.
+        """
+        if a.same(b):
+            return True
+        sizes = [
+            n if isinstance(n, int) else None if n.call is None else n.call.number
+            for n in (a.extent, b.extent)
+        ]
+        if sizes[0] is not None and sizes[0] == sizes[1]:
+            self.require_constants(a.extent, b.extent)
+        return False
+
     def common_dims(self, tiles: Iterable[Tile]) -> tuple[Dim, ...]:
         """The shape to which tiles broadcast, by PyTorch's rules.
 
@@ -376,9 +414,9 @@ class Emitter:
         result = [UNIT] * rank
         for tile in tiles:
             for position, dim in enumerate(tile.dims, rank - len(tile.dims)):
-                if dim.name is None or dim.same(result[position]):
+                if dim.name is None or (dim.same(result[position]) and not result[position].whole):
                     continue
-                if result[position].name is not None:
+                if result[position].name is not None and not self.same(dim, result[position]):
                     self._broadcast_failure(tiles, position - rank)
                 result[position] = dim
         return tuple(result)

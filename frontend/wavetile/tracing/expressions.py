@@ -78,6 +78,9 @@ class Frame:
         self.module_caller: Any = None
 
 
+#: The device of every tensor and tile: the one on which the kernel runs, of type "cuda" in torch.
+DEVICE = torch.device("cuda")
+
 #: What operators mean on tiles.
 _TILE_BINARY: dict[type[ast.operator], Operation] = {
     ast.Add: FUNCTIONS[torch.add],
@@ -396,6 +399,8 @@ class Expressions:
                 return tuple(dim.extent for dim in tile.dims)
             case "ndim":
                 return len(tile.dims)
+            case "device":
+                return DEVICE
             case "T":
                 return transpose_matrix(self.emitter, tile)
         if name not in METHODS:
@@ -414,8 +419,12 @@ class Expressions:
                 return tensor.sizes
             case "ndim":
                 return len(tensor.sizes)
+            case "device":
+                return DEVICE
             case "size" | "stride" | "dim" | "numel":
                 return BoundMethod(tensor, name, None)
+            case "new_full" | "new_zeros" | "new_ones":
+                return BoundMethod(tensor, name, METHODS[name])
         self.emitter.fail(
             UnsupportedFunctionError,
             f"`{name}` of {describe(tensor)} is not supported in device code",
@@ -432,6 +441,8 @@ class Expressions:
                 return integers.add(begin, index.dim.extent)
             case "index":
                 return add(self.emitter, iota(self.emitter, index.dim), begin)
+            case "block_size" if index.dim.name in self.emitter.dims.registered:
+                return self.emitter.dims.registered[index.dim.name]
             case "block_size" | "id" | "count":
                 size = RuntimeInteger(
                     module.value("tile.block_size", [], integers.type, {"dim": index.dim.name})

@@ -49,7 +49,10 @@ class Access:
 
 
 def _as_tuple(index: Any) -> tuple[Any, ...]:
-    return tuple(index) if isinstance(index, (tuple, list)) else (index,)
+    """The entries of an index; the variable of a loop over several dimensions is several."""
+    if not isinstance(index, (tuple, list)):
+        return (index,)
+    return tuple(entry for part in index for entry in _as_tuple(part))
 
 
 def _expand_ellipsis(

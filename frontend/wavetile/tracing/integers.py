@@ -3,13 +3,23 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wavetile.tracing.values import Integer, RuntimeBool, RuntimeInteger
+from wavetile.tracing.values import CallValue, Integer, RuntimeBool, RuntimeInteger
 
 if TYPE_CHECKING:
     from wavetile._C import TileModule, Value
 
+_MEANINGS: dict[str, Callable[[int, int], int]] = {
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.floordivsi": operator.floordiv,
+    "arith.minsi": min,
+    "arith.maxsi": max,
+}
 _PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
 
 
@@ -28,7 +38,9 @@ class IntegerEmitter:
 
     def _binary(self, name: str, a: Integer, b: Integer) -> RuntimeInteger:
         operands = [self.value(a), self.value(b)]
-        return RuntimeInteger(self.module.value(name, operands, self.type))
+        return RuntimeInteger(
+            self.module.value(name, operands, self.type), _call_value(_MEANINGS[name], a, b)
+        )
 
     def add(self, a: Integer, b: Integer) -> Integer:
         """a + b."""
@@ -85,3 +97,11 @@ class IntegerEmitter:
         return RuntimeBool(
             self.module.value("arith.cmpi", operands, self.module.type("i1"), attributes)
         )
+
+
+def _call_value(meaning: Callable[[int, int], int], a: Integer, b: Integer) -> CallValue | None:
+    known = [CallValue(n, frozenset()) if isinstance(n, int) else n.call for n in (a, b)]
+    left, right = known
+    if left is None or right is None or (meaning is operator.floordiv and right.number == 0):
+        return None
+    return CallValue(meaning(left.number, right.number), left.arguments | right.arguments)

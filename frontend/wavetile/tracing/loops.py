@@ -39,6 +39,7 @@ class DimSpec:
         name: the dimension's name in the module
         lower, upper: its bounds
         step: None for blocks; for single indices the distance between them
+        size: the registered block size, if it has one
     """
 
     variable: str
@@ -46,6 +47,7 @@ class DimSpec:
     lower: Integer
     upper: Integer
     step: Integer | None = None
+    size: BlockSize | None = None
 
     def counted(self, emitter: Emitter) -> tuple[Value, Value]:
         """The bounds over which the module's loop counts."""
@@ -124,6 +126,8 @@ def _check_counts(
         )
     targets = _target_names(node.target)
     many = isinstance(node.target, (ast.Tuple, ast.List))
+    if targets is not None and not many and dims > 1:
+        return [f"{targets[0]}_{position}" for position in range(dims)]
     if targets is None or len(targets) != dims or (many and not isinstance(upper, Sequence)):
         emitter.fail(
             ArgumentError,
@@ -160,12 +164,14 @@ def loop_spec(
     targets = _check_counts(emitter, "wl.tile", node, args[-1], counts)
     dims: list[DimSpec] = []
     for variable, low, high, size in zip(targets, lower, upper, sizes, strict=True):
-        name = emitter.dims.unique_name(variable)
+        registered = size if isinstance(size, BlockSize) else None
+        planned = emitter.dims.planned.get(registered) if registered is not None else None
+        name = planned or emitter.dims.unique_name(variable)
         emitter.dims.places[name] = (node.iter.lineno, node.iter.col_offset, len(dims))
         _fix_block_size(emitter, name, size)
         lowest, end = (_bound(emitter, "wl.tile", bound, top_level) for bound in (low, high))
-        dims.append(DimSpec(variable, name, lowest, end))
-    return LoopSpec(dims, targets)
+        dims.append(DimSpec(variable, name, lowest, end, size=registered))
+    return LoopSpec(dims, _target_names(node.target) or [])
 
 
 def grid_spec(
@@ -196,7 +202,7 @@ def grid_spec(
         bounds = [_bound(emitter, "wl.grid", number, top_level) for number in numbers]
         low, high, by = bounds
         dims.append(DimSpec(variable, SINGLE, low, high, _check_step(emitter, by)))
-    return LoopSpec(dims, targets)
+    return LoopSpec(dims, _target_names(node.target) or [])
 
 
 def range_spec(emitter: Emitter, node: ast.For, args: list[Any]) -> LoopSpec:
@@ -256,6 +262,8 @@ def make_index(
     size = RuntimeInteger(extent)
     dim = Dim(spec.name, size)
     emitter.dims.name_size(size, dim)
+    if spec.size is not None:
+        emitter.dims.loops[spec.size] = dim
     return TileIndex(spec.variable, dim, RuntimeInteger(begin), spec.lower, spec.upper)
 
 
@@ -301,6 +309,8 @@ class CarryingLoop:
         if self._operation is not None:
             self.emitter.module.leave()
             self._values.give(self._operation.results)
+        if self.spec.size is not None:
+            self.emitter.dims.loops.pop(self.spec.size, None)
 
 
 class CarryingWhile:

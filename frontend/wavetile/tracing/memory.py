@@ -92,7 +92,7 @@ def _operand(emitter: Emitter, tensor: MemoryTensor, access: Access, value: Any)
     while len(tile.dims) > len(access.dims) and tile.dims[0].name is None:
         tile = emitter.squeeze_dims(tile, 0)
     fits = len(tile.dims) <= len(access.dims) and all(
-        own.name is None or own.same(dim)
+        own.name is None or emitter.same(own, dim)
         for own, dim in zip(
             tile.dims, access.dims[len(access.dims) - len(tile.dims) :], strict=True
         )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,15 +20,16 @@ from wavetile.tracing.expressions import AlreadyReportedError, Frame
 from wavetile.tracing.loops import make_index
 from wavetile.tracing.statements import Statements
 from wavetile.tracing.values import (
+    CallValue,
     Integer,
     MemoryTensor,
+    NeedsConstantError,
     RuntimeBool,
     RuntimeFloat,
     RuntimeInteger,
 )
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Sequence
 
     from wavetile._C import Operation, Specialisation, Type, Value
@@ -44,7 +46,7 @@ class TracedRegion:
         name: the kernel's symbol
         dims: the names of its dimensions
         block_sizes: those that the kernel fixes
-        registered: those that the kernel limits; dimensions with one object have one size
+        registered: those of wl.register_block_size
         replaced: names that other calls have dimensions for, with what stands in for them here
         places: for dimensions of loops, line and column of the loop and which of its it is
         rows: the other dimensions, in their order
@@ -75,8 +77,10 @@ class _Arguments:
         region: Region,
         specialisation: Specialisation,
         integers: Sequence[int],
+        fixed: frozenset[int],
     ) -> None:
         self.emitter = emitter
+        self.fixed = fixed
         self.region = region
         self.specialisation = specialisation
         self.integers = integers
@@ -183,7 +187,13 @@ class _Arguments:
         numbers = arguments[len(self.tensors) :]
         self._values = dict(self.constants)
         for entry, value in zip(self.variables, numbers, strict=False):
-            self._values[entry.index] = RuntimeInteger(value)
+            number = self.integers[entry.index]
+            if entry.index in self.fixed:
+                self._values[entry.index] = number
+                self._guard(entry.name, value, number)
+            else:
+                call = CallValue(number, frozenset([entry.index]))
+                self._values[entry.index] = RuntimeInteger(value, call)
         floats = iter(numbers[len(self.variables) :])
         pointer = iter(pointers)
         result: dict[str, Any] = {}
@@ -203,6 +213,13 @@ class _Arguments:
             result[name] = structure.rebuild(result)
         self._name_sizes()
         return result
+
+    def _guard(self, name: str, value: Value, number: int) -> None:
+        """The code serves calls only in which this integer has this value."""
+        negated = self.emitter.integers.sub(0, RuntimeInteger(value))
+        for limited, bound in ((value, number), (self.emitter.integers.value(negated), -number)):
+            attributes = {"bound": bound, "reason": f"{name} is {number}"}
+            self.emitter.module.create("tile.guard", [limited], [], attributes)
 
     def _bool(self, value: Integer) -> RuntimeBool:
         return self.emitter.integers.compare("ne", value, 0)
@@ -261,12 +278,51 @@ def trace_region(
     Raises:
         WavetileError: the region has mistakes; the first one, with the `others`
     """
+    fixed: frozenset[int] = frozenset()
+    while True:
+        try:
+            return _trace(source, region, specialisation, integers, settings, symbol, fixed)
+        except NeedsConstantError as needed:
+            if needed.arguments <= fixed:
+                raise
+            fixed |= needed.arguments
+
+
+def _variable_of(source: FunctionSource, region: Region, size: BlockSize) -> str:
+    """The variable of the first loop that has this registered block size."""
+    for loop in (node for top in region.loops for node in ast.walk(top)):
+        if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
+            continue
+        for keyword in loop.iter.keywords:
+            if keyword.arg != "block_size":
+                continue
+            many = isinstance(keyword.value, (ast.List, ast.Tuple))
+            sizes = keyword.value.elts if many else [keyword.value]  # type: ignore[attr-defined]
+            many = isinstance(loop.target, ast.Tuple)
+            targets = loop.target.elts if many else [loop.target]  # type: ignore[attr-defined]
+            for target, given in zip(targets, sizes, strict=False):
+                named = isinstance(given, ast.Name) and given.id == size.name
+                if named and isinstance(target, ast.Name):
+                    return target.id
+    return size.name or "block"
+
+
+def _trace(
+    source: FunctionSource,
+    region: Region,
+    specialisation: Specialisation,
+    integers: Sequence[int],
+    settings: Settings,
+    symbol: str,
+    fixed: frozenset[int],
+) -> TracedRegion:
     module = _C.TileModule()
     emitter = Emitter(module, settings)
     place = source.location(region.loops[0])
     module.set_location(module.location(place.file, place.line, place.column + 1))
     emitter.location = place
-    arguments = _Arguments(emitter, region, specialisation, integers)
+    arguments = _Arguments(emitter, region, specialisation, integers, fixed)
+    emitter.dims.variable_of = lambda size: _variable_of(source, region, size)
     types = arguments.types()
     kernel = module.create(
         "tile.kernel",
@@ -293,7 +349,7 @@ def trace_region(
         first.others = others
         raise first
     dims = emitter.dims
-    defaults = {name: size.default for name, size in dims.registered.items()}
+    defaults = {name: int(size) for name, size in dims.registered.items()}
     if sizes := {**dims.block_sizes, **defaults}:
         module.set_attribute("tile.config", sizes)
     _verify(module)
@@ -341,6 +397,7 @@ def _trace_loop(tracer: Statements, loop: ast.For) -> None:
     except AlreadyReportedError:
         pass
     finally:
+        emitter.dims.loops.clear()
         if operation is not None:
             module.leave()
     local = set(tracer.frame.variables) - set(outer)

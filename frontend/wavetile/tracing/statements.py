@@ -178,7 +178,6 @@ class Statements(Expressions):
             self.trace(node.body if truth else node.orelse)
             return
         choice = Choice(self.emitter, truth)
-        before = dict(self.frame.variables)
         ends = [self._branch(choice, i, body) for i, body in enumerate((node.body, node.orelse))]
         self.at(node)
         assigned = sorted(names.stores(node.body) | names.stores(node.orelse))
@@ -189,7 +188,8 @@ class Statements(Expressions):
         merged = choice.merge(
             (name, *(end.get(name, missing) for end in ends)) for name in assigned
         )
-        self.frame.variables = {**before, **merged}
+        # In place: a loop around the `if` carries what is in this dict.
+        self.frame.variables.update(merged)
 
     def _branch(self, choice: Choice, number: int, body: list[ast.stmt]) -> dict[str, Any]:
         """Traces a branch; the variables at its end."""
@@ -347,7 +347,7 @@ class Statements(Expressions):
     def bind_targets(self, node: ast.For, indices: list[TileIndex | RuntimeInteger]) -> None:
         """Gives the loop's variables their values."""
         many = isinstance(node.target, (ast.Tuple, ast.List))
-        self._assign(node.target, tuple(indices) if many else indices[0])
+        self._assign(node.target, tuple(indices) if many or len(indices) > 1 else indices[0])
 
     def end_loop(self, targets: list[str], assigned: set[str]) -> None:
         """Takes the values of names away that exist in a loop's body only."""

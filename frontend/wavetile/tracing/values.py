@@ -18,11 +18,28 @@ if TYPE_CHECKING:
     from wavetile.tracing.operations.registry import Operation
 
 
+@dataclass(frozen=True)
+class CallValue:
+    """What an int is in the call that is compiled for.
+
+    Attributes:
+        number: its value there
+        arguments: the arguments, by index, that it is computed from
+    """
+
+    number: int
+    arguments: frozenset[int]
+
+
 @dataclass(frozen=True, eq=False)
 class RuntimeInteger:
-    """An int that is known when the kernel runs: an `index` of the module."""
+    """An int that is known when the kernel runs: an `index` of the module.
+
+    `call` is its value in the call that is compiled for, if it is known before the loops.
+    """
 
     value: Value
+    call: CallValue | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +64,13 @@ Integer = int | RuntimeInteger
 class Dim:
     """A dimension of a tile. `name` is None for a dimension of size one.
 
-    Dimensions are the same if their names are.
+    Dimensions are the same if their names are. A dimension of a loop's block size is `whole`: its
+    extent is the block size, also where the loop's last block is smaller.
     """
 
     name: str | None
     extent: Integer
+    whole: bool = False
 
     def same(self, other: Dim) -> bool:
         """Whether two dimensions have the same block size and extent."""
@@ -62,6 +81,14 @@ class Dim:
 
 
 UNIT = Dim(None, 1)
+
+
+class NeedsConstantError(Exception):
+    """A kernel's shapes can be told apart only if these arguments, by index, are constants."""
+
+    def __init__(self, arguments: frozenset[int]) -> None:
+        super().__init__(arguments)
+        self.arguments = arguments
 
 
 @dataclass(frozen=True, eq=False)

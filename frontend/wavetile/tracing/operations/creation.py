@@ -10,10 +10,12 @@ import torch
 
 from wavetile import language
 from wavetile.errors import ArgumentError, DTypeError
+from wavetile.language import BlockSize
 from wavetile.tracing.dtypes import BY_DTYPE
 from wavetile.tracing.operations.registry import operation
 from wavetile.tracing.values import (
     Dim,
+    MemoryTensor,
     RuntimeBool,
     RuntimeFloat,
     RuntimeInteger,
@@ -32,6 +34,8 @@ def dim_of(emitter: Emitter, size: Any) -> Dim:
     match size:
         case TileIndex():
             return size.dim
+        case BlockSize():
+            return emitter.dims.of_block_size(size)
         case RuntimeInteger():
             return emitter.dims.of_size(size, "size")
         case int() if not isinstance(size, bool) and size >= 1:
@@ -58,8 +62,8 @@ def _check_dtype(emitter: Emitter, dtype: Any) -> torch.dtype:
 
 
 @operation("wl.full", language.full, torch.full)
-def full(emitter: Emitter, shape: Any, value: Any, dtype: Any = None) -> Tile:
-    """A tile with one value in every element."""
+def full(emitter: Emitter, shape: Any, value: Any, dtype: Any = None, device: Any = None) -> Tile:
+    """A tile with one value in every element; `device` is that of the kernel in any case."""
     if not is_number(value):
         emitter.fail(ArgumentError, f"wl.full needs a number, not {describe(value)}")
     if dtype is None:
@@ -73,7 +77,7 @@ def full(emitter: Emitter, shape: Any, value: Any, dtype: Any = None) -> Tile:
 
 
 @operation("wl.zeros", language.zeros, torch.zeros)
-def zeros(emitter: Emitter, shape: Any, dtype: Any = torch.float32) -> Tile:
+def zeros(emitter: Emitter, shape: Any, dtype: Any = torch.float32, device: Any = None) -> Tile:
     """A tile of zeros."""
     return full(emitter, shape, 0, dtype)
 
@@ -100,9 +104,49 @@ def iota(emitter: Emitter, dim: Dim) -> Tile:
 
 
 @operation("wl.arange", language.arange, torch.arange)
-def arange(emitter: Emitter, size: Any, dtype: Any = torch.int64) -> Tile:
+def arange(emitter: Emitter, size: Any, dtype: Any = torch.int64, device: Any = None) -> Tile:
     """0, 1, ..., size - 1."""
     dtype = _check_dtype(emitter, dtype)
     if dtype is torch.bool:
         emitter.fail(DTypeError, "wl.arange has no bool", "compare an i64 one with something")
     return emitter.cast(iota(emitter, dim_of(emitter, size)), dtype)
+
+
+def _shape_of(sizes: tuple[Any, ...]) -> Any:
+    return sizes[0] if len(sizes) == 1 else sizes
+
+
+def _dtype_like(emitter: Emitter, input: Any, dtype: Any) -> torch.dtype:
+    if not isinstance(input, (Tile, MemoryTensor)):
+        emitter.fail(ArgumentError, f"expected a tile or a tensor, not {describe(input)}")
+    return input.dtype if dtype is None else _check_dtype(emitter, dtype)
+
+
+@operation("new_full", methods=("new_full",))
+def new_full(
+    emitter: Emitter,
+    input: Any,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+) -> Tile:
+    """A tile of another shape with one value, by default in the dtype of this one."""
+    return full(emitter, size, fill_value, _dtype_like(emitter, input, dtype))
+
+
+@operation("new_zeros", methods=("new_zeros",))
+def new_zeros(
+    emitter: Emitter, input: Any, *size: Any, dtype: Any = None, device: Any = None
+) -> Tile:
+    """Zeros in another shape, by default in the dtype of this tile."""
+    return full(emitter, _shape_of(size), 0, _dtype_like(emitter, input, dtype))
+
+
+@operation("new_ones", methods=("new_ones",))
+def new_ones(
+    emitter: Emitter, input: Any, *size: Any, dtype: Any = None, device: Any = None
+) -> Tile:
+    """Ones in another shape, by default in the dtype of this tile."""
+    return full(emitter, _shape_of(size), 1, _dtype_like(emitter, input, dtype))

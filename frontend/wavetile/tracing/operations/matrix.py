@@ -44,7 +44,7 @@ def _product(emitter: Emitter, name: str, a: Any, b: Any, acc: Tile | None) -> T
 
 
 def _check_operands(emitter: Emitter, name: str, lhs: Tile, rhs: Tile) -> None:
-    if not lhs.dims[-1].same(rhs.dims[-2]):
+    if not emitter.same(lhs.dims[-1], rhs.dims[-2]):
         emitter.fail(
             ShapeError,
             f"{name}: {lhs.shape_text} times {rhs.shape_text}: the inner dimensions differ",
@@ -73,7 +73,7 @@ def _matrix_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile
     else:
         start = emitter.cast(acc, dtype)
         for dim, own in zip(dims, start.dims, strict=False):
-            if len(start.dims) != 2 or not dim.same(own):
+            if len(start.dims) != 2 or not emitter.same(dim, own):
                 emitter.fail(
                     ShapeError,
                     f"{name}: the accumulator {start.shape_text} does not have the shape"
@@ -168,9 +168,8 @@ def _with_vectors(emitter: Emitter, name: str, lhs: Tile, rhs: Tile) -> Tile:
     "torch.matmul",
     torch.matmul,
     torch.mm,
-    torch.bmm,
     torch.mv,
-    methods=("matmul", "mm", "bmm", "mv"),
+    methods=("matmul", "mm", "mv"),
 )
 def matmul(emitter: Emitter, input: Any, other: Any) -> Tile:
     """input @ other in the dtype of the operands: matrices, batches of them, or vectors."""
@@ -178,6 +177,13 @@ def matmul(emitter: Emitter, input: Any, other: Any) -> Tile:
     if min(len(lhs.dims), len(rhs.dims)) == 1 and max(len(lhs.dims), len(rhs.dims)) <= 2:
         return _with_vectors(emitter, "matmul", lhs, rhs)
     return emitter.cast(_product(emitter, "matmul", lhs, rhs, None), lhs.dtype)
+
+
+@operation("torch.bmm", torch.bmm, methods=("bmm",))
+def bmm(emitter: Emitter, input: Any, mat2: Any, out_dtype: Any = None) -> Tile:
+    """input @ mat2 of batches of matrices, in `out_dtype` or the dtype of the operands."""
+    lhs, rhs = check_tile(emitter, "torch.bmm", input), check_tile(emitter, "torch.bmm", mat2)
+    return emitter.cast(_product(emitter, "torch.bmm", lhs, rhs, None), out_dtype or lhs.dtype)
 
 
 @operation("torch.addmm", torch.addmm, torch.baddbmm, methods=("addmm", "baddbmm"))

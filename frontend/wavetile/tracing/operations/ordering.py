@@ -194,6 +194,7 @@ def _same_dtype(emitter: Emitter, name: str, tensors: Any) -> list[Tile]:
 
 def _constant_size(emitter: Emitter, name: str, dim: Dim) -> int:
     if not isinstance(dim.extent, int):
+        emitter.require_constants(dim.extent)
         emitter.fail(
             ShapeError,
             f"{name}: the size of `{dim}` is known only at run time",
