@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 IR_STAGES = ("tile", "bound", "final", "llvm")
 STAGES = (*IR_STAGES, "isa", "plan", "resources", "explain")
 
+#: Block sizes that are tried one after the other where those of choice do not fit.
+_SMALLER_BLOCKS = (16, 4, 1)
+
 
 @dataclass(frozen=True, eq=False)
 class CompiledRegion:
@@ -206,14 +209,30 @@ class RegionCompiler:
         refusals: list[CompilationError] = []
         candidates: Sequence[Config | None] = self.configs or [None]
         for config in candidates:
+            given = self._config_of(traced, config)
             try:
-                kernels.append(self._compile(traced, target, self._config_of(traced, config)))
+                kernels.append(self._compile(traced, target, given))
             except CompilationError as error:
                 refusals.append(error)
+        if not kernels and not self.configs:
+            kernels += self._with_smaller_blocks(traced, target, given)
         if not kernels:
             refusals[0].others = list(refusals[1:])
             raise refusals[0]
         return kernels
+
+    def _with_smaller_blocks(
+        self, traced: TracedRegion, target: str, given: dict[str, int | str]
+    ) -> list[_C.CompiledKernel]:
+        """Code with blocks smaller than the compiler chose, which it refused as too large."""
+        loops = [name for name in traced.places if name not in given]
+        for size in _SMALLER_BLOCKS if loops else ():
+            smaller: dict[str, int | str] = {**dict.fromkeys(loops, size), **given}
+            try:
+                return [self._compile(traced, target, smaller)]
+            except CompilationError:
+                continue
+        return []
 
     @staticmethod
     def _compile(

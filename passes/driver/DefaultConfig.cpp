@@ -229,10 +229,14 @@ llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
     return error;
   if (llvm::Error error = choose("matrix", int64_t(16)))
     return error;
-  for (const auto &[name, dim] : dims)
-    if (name.getValue() != staticDimName)
-      if (llvm::Error error = choose(name, int64_t(16)))
-        return error;
+  for (const auto &[name, dim] : dims) {
+    if (name.getValue() == staticDimName)
+      continue;
+    // A row is held as a whole.
+    int64_t size = dim.kind == NamedDim::Kind::Row ? ceilPowerOf2(rowLength(dim)) : 16;
+    if (llvm::Error error = choose(name, std::max<int64_t>(16, size)))
+      return error;
+  }
   return llvm::Error::success();
 }
 

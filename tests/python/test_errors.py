@@ -330,19 +330,6 @@ def test_source_that_cannot_be_read() -> None:
     assert "define it in a file" in done.stdout
 
 
-def test_lambdas_that_cannot_be_told_apart() -> None:
-    double, halve = lambda v: v * 2, lambda v: v / 2
-
-    @wavetile.kernel
-    def kernel(x: torch.Tensor) -> None:
-        for rows in wl.tile(x.size(0)):
-            x[rows, :] = halve(double(x[rows, :]))
-
-    error = first_error(kernel, matrix())
-    assert type(error) is errors.SourceUnavailableError
-    assert "2 lambdas" in error.message
-
-
 class TestConfig:
     def test_unknown_key(self) -> None:
         with pytest.raises(errors.ConfigError, match="colour"):

@@ -280,3 +280,52 @@ def test_tiles_of_block_sizes_without_a_loop() -> None:
 
     x = torch.randn(13, 21)
     assert torch.equal(doubled(x), x * 2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_products_with_a_column_and_a_row(dtype: torch.dtype) -> None:
+    @helion.kernel
+    def with_column(w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        m, k = w.size()
+        out = torch.empty([m + 1, 1])
+        column = x[:, None]
+        for tile_m in hl.tile(m):
+            acc = hl.zeros([tile_m, 1])
+            for tile_k in hl.tile(k, block_size=16):
+                acc += hl.dot(w[tile_m, tile_k], column[tile_k, :])
+            out[tile_m, :] = acc
+        for _ in hl.grid(1):
+            total = hl.zeros([1, 1])
+            for tile_k in hl.tile(k, block_size=16):
+                total = hl.dot(y[None, tile_k], column[tile_k, :], acc=total)
+            out[m, :] = total
+        return out
+
+    w, x, y = torch.randn(37, 45), torch.randn(45), torch.randn(45)
+    w, x, y = w.to(dtype), x.to(dtype), y.to(dtype)
+    expected = torch.cat([w.double() @ x.double(), (y.double() @ x.double())[None]])
+    exact(with_column(w, x, y)[:, 0], expected)
+
+
+def test_lambdas_on_one_line() -> None:
+    x = torch.randn(5, 9)
+    twice, thrice = (lambda value, tile: value * 2), (lambda value, tile: value * 3)
+    kernel = helion.kernel(epilogue_of)
+    exact(kernel(x, epilogue=twice), x.double() * 4)
+    exact(kernel(x, epilogue=thrice), x.double() * 6)
+
+
+def test_blocks_become_smaller_where_those_of_choice_do_not_fit() -> None:
+    @helion.kernel
+    def exchanged(x: torch.Tensor) -> torch.Tensor:
+        b, h, t, d = x.size()
+        out = torch.empty_like(x)
+        for tile_b, tile_t in hl.tile([b, t]):
+            pairs = x[tile_b, :, tile_t, :].reshape([tile_b, h, tile_t, 2, d // 2])
+            first, second = hl.split(pairs.permute(0, 1, 2, 4, 3))
+            joined = hl.join(second, -first).permute(0, 1, 2, 4, 3)
+            out[tile_b, :, tile_t, :] = joined.reshape([tile_b, h, tile_t, d])
+        return out
+
+    x = torch.randn(1, 3, 100, 32)
+    exact(exchanged(x), torch.cat([x[..., 16:], -x[..., :16]], -1))

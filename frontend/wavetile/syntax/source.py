@@ -94,6 +94,8 @@ def read_function(function: FunctionType) -> FunctionSource:
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines or code.co_firstlineno > len(lines):
         raise _unavailable(function)
+    if function.__name__ == "<lambda>":
+        return _lambda_source(function, lines)
     block = inspect.getblock(lines[code.co_firstlineno - 1 :])
     indent = len(block[0]) - len(block[0].lstrip())
     # An `if` around the block takes its indentation, whatever strings and comments it holds.
@@ -103,8 +105,6 @@ def read_function(function: FunctionType) -> FunctionSource:
     except SyntaxError:
         raise _unavailable(function) from None
     _move_lines(parsed, code.co_firstlineno - (1 if indent == 0 else 2))
-    if function.__name__ == "<lambda>":
-        return _lambda_source(function, parsed)
     for node in ast.walk(parsed):
         if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
             if not _is_source_of(node, code):
@@ -126,23 +126,37 @@ def _is_source_of(node: ast.FunctionDef, code: CodeType) -> bool:
     return first == code.co_firstlineno and names == code.co_varnames[:count]
 
 
-def _lambda_source(function: FunctionType, parsed: ast.Module) -> FunctionSource:
-    """A lambda as a function that returns its value."""
+def _stands_at(node: ast.Lambda, code: CodeType) -> bool:
+    """Whether all of the code's instructions lie in the body of this lambda."""
+    body = node.body
+    first = body.lineno, body.col_offset
+    last = body.end_lineno or body.lineno, body.end_col_offset or 0
+    places = [
+        (line, column)
+        for line, _, column, _ in code.co_positions()
+        if line is not None and column is not None and (line, column) > (code.co_firstlineno, 0)
+    ]
+    return bool(places) and all(first <= place <= last for place in places)
+
+
+def _lambda_source(function: FunctionType, lines: list[str]) -> FunctionSource:
+    """A lambda as a function that returns its value, found by its place in the whole file."""
     code = function.__code__
+    try:
+        parsed = ast.parse("".join(lines))
+    except SyntaxError:
+        raise _unavailable(function) from None
     found = [
         node
         for node in ast.walk(parsed)
         if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
     ]
     if len(found) > 1:
-        raise SourceUnavailableError(
-            f"{code.co_filename}:{code.co_firstlineno}: which of {len(found)} lambdas on this line"
-            " is meant cannot be told",
-            remedy="write them on lines of their own, or as functions with names",
-        )
+        found = [node for node in found if _stands_at(node, code)]
     if not found:
         raise _unavailable(function)
-    (node,) = found
+    # Of lambdas inside one another the innermost.
+    node = max(found, key=lambda node: (node.body.lineno, node.body.col_offset))
     body = ast.copy_location(ast.Return(value=node.body), node.body)
     tree = ast.FunctionDef(
         name="<lambda>", args=node.args, body=[body], decorator_list=[], returns=None

@@ -68,6 +68,8 @@ def _matrix_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile
     _check_operands(emitter, name, lhs, rhs)
     dtype = _ACCUMULATOR[lhs.dtype]
     dims = (lhs.dims[0], rhs.dims[1])
+    if (dims[0].name is None or dims[1].name is None) and lhs.dtype not in (*FLOAT8, torch.int8):
+        return _product_with_vector(emitter, lhs, rhs, acc)
     if acc is None:
         start = emitter.full(dims, 0, dtype)
     else:
@@ -85,6 +87,17 @@ def _matrix_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile
         emitter.tile_type(dims, dtype),
     )
     return Tile(value, dims, dtype)
+
+
+def _product_with_vector(emitter: Emitter, lhs: Tile, rhs: Tile, acc: Tile | None) -> Tile:
+    """A product with a row or a column, which matrix instructions do not have: a sum."""
+    dtype = _ACCUMULATOR[lhs.dtype]
+    lhs, rhs = emitter.cast(lhs, dtype), emitter.cast(rhs, dtype)
+    # Both with the inner dimension where the matrix has it.
+    axis = 1 if rhs.dims[1].name is None else 0
+    pair = (lhs, permute(emitter, rhs, 1, 0)) if axis else (permute(emitter, lhs, 1, 0), rhs)
+    result = reduce(emitter, "sum", mul(emitter, *pair), [axis], True)
+    return result if acc is None else add(emitter, result, emitter.cast(acc, dtype))
 
 
 # -- Batches: a block has one matrix of them
