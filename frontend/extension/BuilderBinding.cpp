@@ -9,6 +9,8 @@
 
 #include "frontend/extension/Builder.h"
 
+#include "passes/RaceAnalysis.h"
+
 #include <pybind11/stl.h>
 
 namespace py = pybind11;
@@ -148,6 +150,28 @@ template <typename T> std::string print(const T &thing) {
   return text;
 }
 
+/// File, line and column of an operation's own place.
+py::tuple placeOf(mlir::Operation *op) {
+  py::tuple place = py::make_tuple("", 0, 0);
+  op->getLoc()->walk([&](mlir::Location inner) {
+    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(inner);
+    if (!file)
+      return mlir::WalkResult::advance();
+    place = py::make_tuple(file.getFilename().str(), file.getLine(), file.getColumn());
+    return mlir::WalkResult::interrupt();
+  });
+  return place;
+}
+
+py::list racesOf(mlir::ModuleOp module) {
+  py::list result;
+  for (tile::KernelOp kernel : module.getOps<tile::KernelOp>())
+    for (const Race &race : findRaces(kernel))
+      result.append(py::make_tuple(race.proved, race.tensor, race.dimension, placeOf(race.store),
+                                   placeOf(race.other), llvm::isa<tile::StoreOp>(race.other)));
+  return result;
+}
+
 } // namespace
 
 void addBuilderBindings(py::module_ &module) {
@@ -242,6 +266,7 @@ void addBuilderBindings(py::module_ &module) {
              m.getModule()->setAttr(name, toAttribute(m.getContext(), value));
            })
       .def("verify", [](TileModule &m) { unwrap(m.verify()); })
+      .def("races", [](TileModule &m) { return racesOf(m.getModule()); })
       .def("str", &TileModule::str, py::arg("locations") = false)
       .def("__str__", [](TileModule &m) { return m.str(false); });
 }

@@ -20,6 +20,8 @@
 //     .enter(operation), .leave()       build inside its body, and back
 //     .set_attribute(name, value)       an attribute of the module
 //     .verify()                         ValueError with every diagnostic
+//     .races() -> [(proved, tensor, dimension, (file, line, column) of the store, the
+//         same of the other access, whether that is a store too)]   see RaceAnalysis.h
 //     .str(locations=False)
 //   Operation: .results, .arguments (lists of Value)
 //   Value, Type: str()

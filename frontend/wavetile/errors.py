@@ -149,6 +149,10 @@ class CarriedValueError(WavetileError, TypeError):
     """A value carried through a loop changes its type or shape from step to step."""
 
 
+class RaceError(WavetileError, RuntimeError):
+    """Iterations of a top-level loop, which have no order, touch one element and one stores it."""
+
+
 class NoLoopError(WavetileError, ValueError):
     """A kernel has no top-level loop over `wl.tile`."""
 
@@ -214,3 +218,7 @@ class WavetileWarning(_Located, UserWarning):
 
 class IgnoredOptionWarning(WavetileWarning):
     """An option or a key of a Config that Helion has and that means nothing here."""
+
+
+class RaceWarning(WavetileWarning):
+    """Iterations of a top-level loop may touch one element: nothing proves that they do not."""

@@ -23,6 +23,8 @@ from wavetile.syntax.source import FunctionSource
 
 #: Modules whose functions and types are names of the language, not values that may change.
 _LANGUAGE_MODULES = ("torch", "wavetile.language", "builtins", "math")
+#: Modules of torch whose functions are helper functions, made of what device code has.
+_HELPER_MODULES = ("torch.nn.attention.flex_attention",)
 
 
 @dataclass(frozen=True)
@@ -246,6 +248,8 @@ def is_language_name(value: Any) -> bool:
     if isinstance(value, types.ModuleType):
         return True
     module = getattr(value, "__module__", None)
+    if isinstance(value, types.FunctionType) and module in _HELPER_MODULES:
+        return False
     if isinstance(value, types.BuiltinFunctionType) and value.__module__ is None:
         return True
     return (

@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from wavetile import _C
-from wavetile.errors import ArgumentError, TensorAccessError, WavetileError
+from wavetile.errors import (
+    ArgumentError,
+    RaceError,
+    RaceWarning,
+    SourceLocation,
+    TensorAccessError,
+    WavetileError,
+)
 from wavetile.syntax.regions import Region, is_constant
 from wavetile.syntax.source import FunctionSource
 from wavetile.tracing.dtypes import BY_DTYPE, BY_NAME
 from wavetile.tracing.emitter import Emitter
 from wavetile.tracing.expressions import AlreadyReportedError, Frame
-from wavetile.tracing.loops import make_index
+from wavetile.tracing.loops import SINGLE, make_index
 from wavetile.tracing.statements import Statements
 from wavetile.tracing.values import (
     CallValue,
@@ -28,6 +35,7 @@ from wavetile.tracing.values import (
     RuntimeFloat,
     RuntimeInteger,
 )
+from wavetile.warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -353,6 +361,7 @@ def _trace(
     if sizes := {**dims.block_sizes, **defaults}:
         module.set_attribute("tile.config", sizes)
     _verify(module)
+    _check_races(source, module)
     return TracedRegion(
         module,
         symbol,
@@ -412,3 +421,39 @@ def _verify(module: _C.TileModule) -> None:
         raise AssertionError(
             f"the frontend built a module that breaks the dialect's rules:\n{error}\n{module}"
         ) from None
+
+
+def _check_races(source: FunctionSource, module: _C.TileModule) -> None:
+    """Looks for accesses of one element by iterations that have no order.
+
+    Raises:
+        RaceError: two of them certainly are
+    """
+    errors: list[WavetileError] = []
+    for proved, tensor, dimension, store, other, both_store in module.races():
+        place, second = (
+            SourceLocation(file, line, max(0, column - 1)) for file, line, column in (store, other)
+        )
+        what = "store to" if both_store else "store and read"
+        if place.line == second.line:
+            how = f"{what} one element of `{tensor}`"
+        else:
+            how = f"{what} one element of `{tensor}`, here and in line {second.line}"
+        if not proved:
+            message = f"iterations of this loop may {how}; they have no order"
+            remedy = (
+                "if they do not, filter wavetile.errors.RaceWarning; else index `"
+                f"{tensor}` by every variable of the loop, or use wl.atomic_add and its kind"
+            )
+            warn(source.function, RaceWarning(message, location=place, remedy=remedy))
+            continue
+        loop = "the outer loop" if dimension == SINGLE else f"`{dimension}`"
+        remedy = (
+            f"index by the variable of {loop} too, use wl.atomic_add and its kind, or make it two"
+            " loops, one after the other"
+        )
+        message = f"iterations that differ in {loop} {how}; they have no order"
+        errors.append(RaceError(message, location=place, remedy=remedy))
+    if errors:
+        errors[0].others = errors[1:]
+        raise errors[0]

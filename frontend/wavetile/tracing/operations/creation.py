@@ -112,7 +112,9 @@ def arange(emitter: Emitter, size: Any, dtype: Any = torch.int64, device: Any = 
     return emitter.cast(iota(emitter, dim_of(emitter, size)), dtype)
 
 
-def _shape_of(sizes: tuple[Any, ...]) -> Any:
+def _shape_of(sizes: tuple[Any, ...], size: Any) -> Any:
+    if size is not None:
+        return size
     return sizes[0] if len(sizes) == 1 else sizes
 
 
@@ -138,15 +140,25 @@ def new_full(
 
 @operation("new_zeros", methods=("new_zeros",))
 def new_zeros(
-    emitter: Emitter, input: Any, *size: Any, dtype: Any = None, device: Any = None
+    emitter: Emitter,
+    input: Any,
+    *sizes: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
 ) -> Tile:
     """Zeros in another shape, by default in the dtype of this tile."""
-    return full(emitter, _shape_of(size), 0, _dtype_like(emitter, input, dtype))
+    return full(emitter, _shape_of(sizes, size), 0, _dtype_like(emitter, input, dtype))
 
 
 @operation("new_ones", methods=("new_ones",))
 def new_ones(
-    emitter: Emitter, input: Any, *size: Any, dtype: Any = None, device: Any = None
+    emitter: Emitter,
+    input: Any,
+    *sizes: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
 ) -> Tile:
     """Ones in another shape, by default in the dtype of this tile."""
-    return full(emitter, _shape_of(size), 1, _dtype_like(emitter, input, dtype))
+    return full(emitter, _shape_of(sizes, size), 1, _dtype_like(emitter, input, dtype))
