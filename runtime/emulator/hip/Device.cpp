@@ -166,17 +166,24 @@ WAVETILE_HIP_API hipError_t hipDeviceGet(hipDevice_t *device, int ordinal) {
   });
 }
 
-WAVETILE_HIP_API hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *properties,
-                                                        int ordinal) {
+/// Gives what \p form makes of a device.
+template <typename Properties, typename Form>
+static hipError_t giveProperties(Properties *properties, int ordinal, Form form) {
   return withDevice([&](Runtime &runtime) {
     const Device *device = runtime.device(ordinal);
     if (!properties)
       return hipErrorInvalidValue;
     if (!device)
       return hipErrorInvalidDevice;
-    *properties = device->properties;
+    *properties = form(*device);
     return hipSuccess;
   });
+}
+
+WAVETILE_HIP_API hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *properties,
+                                                        int ordinal) {
+  return giveProperties(properties, ordinal,
+                        [](const Device &device) { return device.properties; });
 }
 
 /// What there is of today's properties in the structure of ROCm 5.
@@ -230,15 +237,7 @@ static hipDeviceProp_tR0000 olderForm(const Device &device) {
 
 WAVETILE_HIP_API hipError_t hipGetDevicePropertiesR0000(hipDeviceProp_tR0000 *properties,
                                                         int ordinal) {
-  return withDevice([&](Runtime &runtime) {
-    const Device *device = runtime.device(ordinal);
-    if (!properties)
-      return hipErrorInvalidValue;
-    if (!device)
-      return hipErrorInvalidDevice;
-    *properties = olderForm(*device);
-    return hipSuccess;
-  });
+  return giveProperties(properties, ordinal, olderForm);
 }
 
 /// Programs built with ROCm 6 or newer ask for R0600 by name: this is the form of older ones.

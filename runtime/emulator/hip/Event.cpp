@@ -44,15 +44,22 @@ WAVETILE_HIP_API hipError_t hipEventDestroy(hipEvent_t event) {
 /// Flag of a record or a wait that in a capture becomes a node of its own.
 static constexpr unsigned external = 1;
 
-WAVETILE_HIP_API hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t handle,
-                                                    unsigned flags) {
+/// Calls `body(runtime, event, stream)` with what the handles stand for.
+template <typename Body>
+static hipError_t withEventAndStream(hipEvent_t event, hipStream_t handle, unsigned flags,
+                                     Body body) {
   return withDevice([&](Runtime &runtime) {
     auto found = runtime.events.find(event);
     auto stream = findStream(runtime, handle);
     if (!found || !stream)
       return hipErrorInvalidHandle;
-    if (flags > external)
-      return hipErrorInvalidValue;
+    return flags > external ? hipErrorInvalidValue : body(runtime, found, stream);
+  });
+}
+
+WAVETILE_HIP_API hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t handle,
+                                                    unsigned flags) {
+  return withEventAndStream(event, handle, flags, [&](Runtime &runtime, auto &found, auto &stream) {
     if (flags == external ? captureNode(*stream, EventRecordNode{found})
                           : captureRecord(*stream, *found))
       return hipSuccess;
@@ -76,13 +83,7 @@ WAVETILE_HIP_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
 
 WAVETILE_HIP_API hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event,
                                                unsigned flags) {
-  return withDevice([&](Runtime &runtime) {
-    auto found = runtime.events.find(event);
-    auto stream = findStream(runtime, handle);
-    if (!found || !stream)
-      return hipErrorInvalidHandle;
-    if (flags > external)
-      return hipErrorInvalidValue;
+  return withEventAndStream(event, handle, flags, [&](Runtime &runtime, auto &found, auto &stream) {
     if (flags == external && captureNode(*stream, EventWaitNode{found}))
       return hipSuccess;
     if (std::optional<hipError_t> captured = captureWait(stream, *found))

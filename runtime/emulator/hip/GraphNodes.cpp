@@ -94,6 +94,15 @@ static hipError_t look(hipGraphNode_t handle, Look look) {
   });
 }
 
+/// Gives the parameters of a node, as they were last set.
+template <typename Content, typename Parameters>
+static hipError_t giveParameters(hipGraphNode_t handle, Parameters *parameters) {
+  if (!parameters)
+    return recorded(hipErrorInvalidValue);
+  return look<Content>(
+      handle, [&](hipGraphNode &, const Content &content) { *parameters = content.parameters; });
+}
+
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
@@ -208,10 +217,7 @@ WAVETILE_HIP_API hipError_t hipGraphAddMemcpyNode(hipGraphNode_t *node, hipGraph
 
 WAVETILE_HIP_API hipError_t hipGraphMemcpyNodeGetParams(hipGraphNode_t node,
                                                         hipMemcpy3DParms *parameters) {
-  if (!parameters)
-    return recorded(hipErrorInvalidValue);
-  return look<CopyNode>(
-      node, [&](hipGraphNode &, const CopyNode &copy) { *parameters = copy.parameters; });
+  return giveParameters<CopyNode>(node, parameters);
 }
 
 WAVETILE_HIP_API hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node,
@@ -278,10 +284,7 @@ WAVETILE_HIP_API hipError_t hipGraphAddMemsetNode(hipGraphNode_t *node, hipGraph
 
 WAVETILE_HIP_API hipError_t hipGraphMemsetNodeGetParams(hipGraphNode_t node,
                                                         hipMemsetParams *parameters) {
-  if (!parameters)
-    return recorded(hipErrorInvalidValue);
-  return look<FillNode>(
-      node, [&](hipGraphNode &, const FillNode &fill) { *parameters = fill.parameters; });
+  return giveParameters<FillNode>(node, parameters);
 }
 
 WAVETILE_HIP_API hipError_t hipGraphMemsetNodeSetParams(hipGraphNode_t node,

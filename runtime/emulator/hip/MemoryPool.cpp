@@ -309,28 +309,27 @@ WAVETILE_HIP_API hipError_t hipMemPoolGetAccess(int *flags, hipMemPool_t handle,
   });
 }
 
-WAVETILE_HIP_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *pool, int ordinal) {
+/// Gives the pool of a device that \p which says.
+template <typename Which> static hipError_t givePool(hipMemPool_t *pool, int ordinal, Which which) {
   return withDevice([&](Runtime &runtime) {
     const Device *device = runtime.device(ordinal);
     if (!device)
       return hipErrorInvalidDevice;
     if (!pool)
       return hipErrorInvalidValue;
-    *pool = Pools::get().defaultOf(*device);
+    *pool = which(*device);
     return hipSuccess;
   });
 }
 
+WAVETILE_HIP_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *pool, int ordinal) {
+  return givePool(pool, ordinal,
+                  [](const Device &device) { return Pools::get().defaultOf(device); });
+}
+
 WAVETILE_HIP_API hipError_t hipDeviceGetMemPool(hipMemPool_t *pool, int ordinal) {
-  return withDevice([&](Runtime &runtime) {
-    const Device *device = runtime.device(ordinal);
-    if (!device)
-      return hipErrorInvalidDevice;
-    if (!pool)
-      return hipErrorInvalidValue;
-    *pool = Pools::get().currentOf(*device);
-    return hipSuccess;
-  });
+  return givePool(pool, ordinal,
+                  [](const Device &device) { return Pools::get().currentOf(device); });
 }
 
 WAVETILE_HIP_API hipError_t hipDeviceSetMemPool(int ordinal, hipMemPool_t handle) {
