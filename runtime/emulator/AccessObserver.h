@@ -86,8 +86,8 @@ struct MemoryAccess {
   /// the lane's own scratch. Null: at `offset` in all lanes.
   const uint32_t *offsets = nullptr;
   uint32_t offset = 0;
-  /// All lanes are active and their accesses follow one another without a gap. Global only; false
-  /// says nothing.
+  /// All lanes are active and their accesses follow one another without a gap. Global and LDS;
+  /// false says nothing.
   bool contiguous = false;
   /// The one allocation that holds all lanes' accesses, or null if that is not known. Global only.
   const Allocation *allocation = nullptr;

@@ -206,6 +206,8 @@ const char *OperandDecoder::decode(const Instruction &row, const EncodedInstruct
     break;
   case Shape::Control:
     record.immediate = bits(word, 15, 0);
+    if (!isRdna() && bits(word, 31, 26) == 0x38) // MUBUF: buffer_wbl2, buffer_inv
+      record.modifiers |= cacheModifiers(bits(word, 15, 14), row.instructionClass);
     if (row.flags & rowflag::barrierNumber && record.immediate != 0xffff)
       reason = "a named barrier";
     break;

@@ -21,6 +21,7 @@
 #define WAVETILE_RUNTIME_EMULATOR_INSTRUCTION_H
 
 #include "runtime/emulator/Record.h"
+#include "runtime/emulator/checks/GlobalRaceCell.h"
 #include "runtime/emulator/checks/LdsRaceCell.h"
 
 #include <cstddef>
@@ -190,8 +191,9 @@ struct InstructionTables {
   /// Applies omod, clamp, SDWA and op_sel to the result and writes it.
   void (*finishResult)(Wave &wave, const Record *record, const Signature &signature,
                        const PreparedOperands &operands);
-  /// The usual case of the check of races in LDS.
+  /// The usual cases of the checks of races.
   checks::LdsRacePasses ldsRaces;
+  checks::GlobalRacePasses globalRaces;
 };
 /// Those for the best instruction set that this host has; null if it lacks all that were built for.
 const InstructionTables *instructionTables();

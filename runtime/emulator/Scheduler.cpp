@@ -38,9 +38,8 @@ Scheduler::Scheduler(const LaunchContext &context, const MemoryMap &map, uint64_
       budget(context.launch.instructionLimit), limit(context.workgroupCount), mayStart(threads),
       oneAtATime(threads == 1) {
   if (context.launch.checks.globalRaces)
-    globalRaces = std::make_unique<checks::GlobalRaces>(context.target.storesCarryScope(),
-                                                        !context.target.isRdna() ||
-                                                            !context.kernel.workgroupProcessorMode);
+    globalRaces = std::make_unique<checks::GlobalRaces>(
+        context.target, !context.target.isRdna() || !context.kernel.workgroupProcessorMode);
   startMoving();
 }
 

@@ -62,6 +62,9 @@ struct TargetDescription {
   bool isRdna() const { return encoding != Encoding::Gfx9; }
   /// Stores say who is meant to see them. gfx11's do not: an atomic store is like any other.
   bool storesCarryScope() const { return encoding != Encoding::Gfx11; }
+  /// What a workgroup stores is seen by others only after its L2 cache has been written back, or if
+  /// it was stored for them (sc1): each group of compute units has one.
+  bool devicesHaveSeveralL2Caches() const { return encoding == Encoding::Gfx9; }
   bool allowsWaveSize(uint32_t size) const { return size == waveSize || (isRdna() && size == 64); }
 };
 

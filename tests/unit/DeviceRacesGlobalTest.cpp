@@ -87,6 +87,16 @@ TEST_P(GlobalRaces, NeighbouringShortsAreApart) {
   expectRace("if (ITEM == 0) ((global ushort *)data)[GROUP / 2] = GROUP + 1;", 0, 1, "writes");
 }
 
+/// Whose registers have something in their upper halves, which is not stored.
+TEST_P(GlobalRaces, OfShortsInARowEachCounts) {
+  const std::string store = R"cl(
+    __asm__ volatile("" : "+v"(value));
+    if (WAVE == 0) ((global ushort *)data)[ITEM] = (ushort)value;)cl";
+  expectSilent("uint value = 0xabcd0000 + (GROUP << 16);" + store);
+  expectRace("uint value = ITEM & 1 ? GROUP + 1 : 0;" + store, 0, 1,
+             "wave 0 of workgroup (0, 0, 0) writes");
+}
+
 TEST_P(GlobalRaces, WavesOfAWorkgroupNeedABarrier) {
   expectSilent("if (GROUP == 0) { data[ITEM] = ITEM + 1; BARRIER; out[ITEM] = data[ITEM ^ "
                "__builtin_amdgcn_wavefrontsize()]; }");
@@ -213,11 +223,14 @@ TEST_P(GlobalRaces, LanesOfOneStoreThatDisagree) {
   expectRace("if (GROUP == 0 && WAVE == 0) data[ITEM / 2] = ITEM + 1;", 0, 0, "lanes 0 and 1");
 }
 
-/// One workgroup zeroes, the others add once its flag is up.
-TEST(GlobalRacesGfx950, SplitK) {
-  LoadedObject object("gfx950", std::string(prelude) + R"cl(
+/// One workgroup zeroes, the others add once its flag is up. \p policy: of the stores of zeros.
+std::optional<Fault> splitK(const std::string &policy) {
+  LoadedObject object("gfx950",
+                      std::string(prelude) + R"cl(
     if (GROUP == 0) {
-      __asm__ volatile("global_store_dword %0, %1, off sc0 sc1" :: "v"(data + ITEM), "v"(0) : "memory");
+      __asm__ volatile("global_store_dword %0, %1, off )cl" +
+                          policy +
+                          R"cl(" :: "v"(data + ITEM), "v"(0) : "memory");
       __asm__ volatile("s_waitcnt vmcnt(0)\n s_barrier" ::: "memory");
       if (ITEM == 0)
         __asm__ volatile("global_store_dword %0, %1, off sc1" :: "v"(flags), "v"(1) : "memory");
@@ -227,8 +240,8 @@ TEST(GlobalRacesGfx950, SplitK) {
         __asm__ volatile("global_load_dword %0, %1, off sc1\n s_waitcnt vmcnt(0)"
                      : "=&v"(seen) : "v"(flags) : "memory");
       while (seen == 0);
+      ADD((global atomic_int *)&data[ITEM], 1, RELAXED);
     }
-    ADD((global atomic_int *)&data[ITEM], 1, RELAXED);
   })cl",
                       "cl", "-O2 -cl-std=CL2.0");
   object.checks = llvm::cantFail(CheckOptions::parse("all"));
@@ -238,8 +251,113 @@ TEST(GlobalRacesGfx950, SplitK) {
                  {reinterpret_cast<uint64_t>(data.data()), reinterpret_cast<uint64_t>(flags.data()),
                   reinterpret_cast<uint64_t>(out.data())},
                  {9, 1, 1}, {128, 1, 1});
+  EXPECT_TRUE(result.fault || data == std::vector<uint32_t>(128, 8));
+  return result.fault;
+}
+
+TEST(GlobalRacesGfx950, SplitK) {
+  std::optional<Fault> fault = splitK("sc0 sc1");
+  EXPECT_FALSE(fault) << fault->detail;
+  // The zeros may still be in the L2 cache of the first workgroup's compute units.
+  fault = splitK("");
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::GlobalRace);
+  EXPECT_EQ(fault->workgroup[0], 1u);
+  EXPECT_NE(fault->instruction.find("global_atomic_add"), std::string::npos) << fault->instruction;
+  EXPECT_NE(fault->detail.find("did not write its caches back"), std::string::npos)
+      << fault->detail;
+}
+
+/// Where a device has several L2 caches, what one workgroup stores and tells of must be written
+/// back for others to see it.
+class WriteBacks : public GlobalRaces {
+protected:
+  /// Workgroup 0 does this with `data + 5`, and raises a flag with \p policy; the others wait for
+  /// it and read.
+  std::string kernel(const std::string &producer) const {
+    return R"cl(
+    if (ITEM == 0 && GROUP == 0) {
+      uint one = 1;
+      __asm__ volatile(")cl" +
+           producer + R"cl(\nglobal_store_dword %1, %2, off sc1"
+                       :: "v"(data + 5), "v"(flags), "v"(one) : "memory");
+    }
+    if (ITEM == 0 && GROUP > 0) {
+      uint seen, got;
+      do
+        __asm__ volatile("global_load_dword %0, %1, off sc1\n s_waitcnt vmcnt(0)"
+                         : "=&v"(seen) : "v"(flags) : "memory");
+      while (seen == 0);
+      __asm__ volatile("buffer_inv sc1\n global_load_dword %0, %1, off\n s_waitcnt vmcnt(0)"
+                       : "=&v"(got) : "v"(data + 5) : "memory");
+      out[GROUP] = got;
+    })cl";
+  }
+  void expectUnwritten(const std::string &producer) {
+    std::optional<Fault> fault = run(kernel(producer));
+    ASSERT_TRUE(fault) << producer;
+    EXPECT_EQ(fault->kind, FaultKind::GlobalRace) << fault->detail;
+    EXPECT_EQ(fault->workgroup[0], 1u);
+    EXPECT_NE(fault->detail.find("did not write its caches back"), std::string::npos)
+        << fault->detail;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Targets, WriteBacks, testing::Values("gfx942", "gfx950"),
+                         [](const auto &info) { return info.param; });
+
+TEST_P(WriteBacks, AReleaseNeedsOne) {
+  expectSilent(kernel("global_store_dword %0, %2, off\\n buffer_wbl2 sc1\\n s_waitcnt vmcnt(0)"));
+  expectSilent(kernel("global_store_dword %0, %2, off\\n s_waitcnt vmcnt(0)\\n"
+                      "buffer_wbl2 sc0 sc1\\n s_waitcnt vmcnt(0)"));
+  // It is stored for the whole device.
+  expectSilent(kernel("global_store_dword %0, %2, off sc1\\n s_waitcnt vmcnt(0)"));
+  expectUnwritten("global_store_dword %0, %2, off\\n s_waitcnt vmcnt(0)");
+}
+
+TEST_P(WriteBacks, MustBeOverAndOfTheDevice) {
+  const std::string store = "global_store_dword %0, %2, off\\n s_waitcnt vmcnt(0)\\n";
+  expectUnwritten(store + "buffer_wbl2 sc1");
+  expectUnwritten(store + "buffer_wbl2 sc0\\n s_waitcnt vmcnt(0)");
+  expectUnwritten("buffer_wbl2 sc1\\n s_waitcnt vmcnt(0)\\n" + store);
+}
+
+TEST_P(WriteBacks, AnotherWaveMayMakeThem) {
+  const std::string begin = R"cl(
+    if (GROUP == 0) {
+      uint one = 1;
+      if (ITEM == 64)
+        __asm__ volatile("global_store_dword %0, %1, off\n s_waitcnt vmcnt(0)"
+                         :: "v"(data + 5), "v"(one) : "memory");
+      __asm__ volatile("s_barrier" ::: "memory");
+    })cl";
+  expectSilent(begin + kernel("buffer_wbl2 sc1\\n s_waitcnt vmcnt(0)"));
+  std::optional<Fault> fault = run(begin + kernel("s_nop 0"));
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->detail.find("wave 1 of workgroup (0, 0, 0) writes before it, and did not"),
+            std::string::npos)
+      << fault->detail;
+}
+
+/// gfx12 has one L2 cache.
+TEST(GlobalRacesGfx1201, ReleasesForTheDeviceNeedNoWriteBack) {
+  LoadedObject object("gfx1201", std::string(prelude) + R"cl(
+    if (ITEM == 0 && GROUP == 0) { data[5] = 1; STORE(&flags[0], 1, RELEASE); }
+    if (ITEM == 0 && GROUP > 0) {
+      while (LOAD(&flags[0], ACQUIRE) == 0)
+        ;
+      out[GROUP] = data[5];
+    }
+  })cl",
+                      "cl", "-O2 -cl-std=CL2.0");
+  object.checks = llvm::cantFail(CheckOptions::parse("all"));
+  std::vector<uint32_t> data(8), flags(1), out(3);
+  LaunchResult result =
+      object.run("test",
+                 {reinterpret_cast<uint64_t>(data.data()), reinterpret_cast<uint64_t>(flags.data()),
+                  reinterpret_cast<uint64_t>(out.data())},
+                 {3, 1, 1}, {32, 1, 1});
   EXPECT_FALSE(result.fault) << result.fault->detail;
-  EXPECT_EQ(data, std::vector<uint32_t>(128, 9));
+  EXPECT_EQ(out, (std::vector<uint32_t>{0, 1, 1}));
 }
 
 } // namespace

@@ -30,6 +30,9 @@ constexpr const char *prelude = R"cl(
 #define LOAD_TO_LDS(at, from)                                                                      \
   __asm__ volatile("s_mov_b32 m0, %0\n s_nop 0\n global_load_lds_dword %1, off" ::"s"(at), "v"(from)   \
                : "memory", "m0")
+#define LOAD3_TO_LDS(at, from)                                                                     \
+  __asm__ volatile("s_mov_b32 m0, %0\n s_nop 0\n global_load_lds_dwordx3 %1, off" ::"s"(at), "v"(from) \
+               : "memory", "m0")
 kernel void test(global uint *out, global uint *in) {
   local uint lds[512];
   uint base = (uint)(local uint *)lds, size = 4 * __builtin_amdgcn_wavefrontsize();
@@ -170,6 +173,17 @@ TEST(LdsRacesGfx950, LoadsToLdsAreInNoOrderWithTheWavesOwnReads) {
   expectRace("gfx950", R"(
     if (wave == 0) { READ(got, own); LOAD_TO_LDS(base, in + ITEM); WAIT_LOADS; })",
              "global_load_lds_dword", 0, 0, "the same wave read");
+}
+
+/// Each lane writes 12 bytes of 16.
+TEST(LdsRacesGfx950, LoadsOfThreeDwordsToLdsLeaveTheFourth) {
+  expectSilent("gfx950", R"(
+    if (wave == 0) { READ(got, base + 16 * ITEM + 12); LOAD3_TO_LDS(base, in + 3 * ITEM);
+                     WAIT_LOADS; })");
+  expectRace("gfx950", R"(
+    if (wave == 0) { READ(got, base + 16 * 63 + 8); LOAD3_TO_LDS(base, in + 3 * ITEM);
+                     WAIT_LOADS; })",
+             "global_load_lds_dwordx3", 63, 16 * 63 + 8, "the same wave read");
 }
 
 } // namespace

@@ -59,6 +59,7 @@ bool checkWait(WaveChecks &, const Record *, const CheckRecord *);
 bool checkInvalidation(WaveChecks &, const Record *, const CheckRecord *);
 /// Counts, and delivers nothing: messages and cache control.
 bool checkMessage(WaveChecks &, const Record *, const CheckRecord *);
+bool checkWriteBack(WaveChecks &, const Record *, const CheckRecord *);
 
 } // namespace wavetile::device::checks
 

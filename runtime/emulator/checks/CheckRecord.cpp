@@ -383,7 +383,7 @@ void Derivation::deriveControl() {
     check.function = checkInvalidation;
   } else if (name == "global_wb" || name == "buffer_wbl2") {
     details.counter = model.store;
-    check.function = checkMessage;
+    check.function = checkWriteBack;
   }
 }
 

@@ -7,6 +7,8 @@
 
 #include "runtime/emulator/checks/GlobalRaces.h"
 
+#include "runtime/emulator/Instruction.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -19,8 +21,6 @@ static constexpr uint32_t scopedBit = uint32_t(1) << 29;
 static constexpr uint32_t manyWavesBit = uint32_t(1) << 30;
 static constexpr uint32_t manyGroupsBit = uint32_t(1) << 31;
 static constexpr uint32_t segmentMask = scopedBit - 1;
-
-static constexpr uint64_t pageBytes = 4096;
 
 /// Scopes from which on other waves may wait for an access.
 static bool isScoped(const RaceAccess &part) {
@@ -99,6 +99,7 @@ bool GlobalRaces::isBefore(uint32_t segment, const Wave &wave, const GlobalRaceW
 void GlobalRaces::acquire(uint32_t segment, const Wave &wave, GlobalRaceWave &state) {
   uint64_t from = segments[segment].group;
   bool isOwnWave = from == state.group && segments[segment].wave == wave.indexInWorkgroup;
+  uint32_t met = segment;
   segment = segments[segment].covers;
   if (isOwnWave || (from == state.group && segment <= state.ownPast))
     return;
@@ -111,12 +112,18 @@ void GlobalRaces::acquire(uint32_t segment, const Wave &wave, GlobalRaceWave &st
   anyAcquired = true;
   Group &group = groups[state.group];
   bool isNews = group.past.add(from, segment);
+  group.written.add(from, segments[met].writtenBack);
   if (auto other = groups.find(from); isNews && other != groups.end()) {
     Past past = other->second.past;
     group.past.everything = std::max(group.past.everything, past.everything);
     for (const auto &[known, last] : past.groups)
       if (known != state.group)
         group.past.add(known, last);
+    Past written = other->second.written;
+    group.written.everything = std::max(group.written.everything, written.everything);
+    for (const auto &[known, last] : written.groups)
+      if (known != state.group)
+        group.written.add(known, last);
   }
   if (isNews)
     ++group.generation;
@@ -154,13 +161,40 @@ bool GlobalRaces::moveUncovered(const Wave &wave, GlobalRaceWave &state,
   return true;
 }
 
+void GlobalRaces::beginWriteBack(GlobalRaceWave &state) {
+  state.writingBack = static_cast<uint32_t>(segments.size() - 1);
+  ++groups[state.group].generation;
+  beginAnother(state);
+}
+
+void GlobalRaces::wroteBack(GlobalRaceWave &state) {
+  uint32_t &writtenBack = groups[state.group].writtenBack;
+  writtenBack = std::max(writtenBack, state.writingBack);
+  beginAnother(state);
+}
+
+/// Whether another workgroup's store, which happened before, can be seen.
+bool GlobalRaces::isWrittenBack(uint32_t segment, const GlobalRaceWave &state) const {
+  if (!needsWriteBack || !anyAcquired || segments.size() >= segmentMask ||
+      segments[segment].group == state.group)
+    return true;
+  auto group = groups.find(state.group);
+  return group == groups.end() || segment <= group->second.past.everything ||
+         group->second.written.covers(segments[segment].group, segment);
+}
+
 /// All accesses so far have lower numbers than those that follow, but for stores that no wait has
 /// covered.
 void GlobalRaces::release(const Wave &wave, GlobalRaceWave &state,
                           const OutstandingAccesses &outstanding) {
   ++groups[state.group].generation;
-  if (moveUncovered(wave, state, outstanding))
-    ++groups[state.group].generation;
+  uint32_t segment = state.segment;
+  if (!moveUncovered(wave, state, outstanding))
+    return;
+  ++groups[state.group].generation;
+  // One wait is missing for these stores and the write-back: they are what is reported.
+  uint32_t &writtenBack = segments[segment].writtenBack;
+  writtenBack = std::max(writtenBack, state.writingBack);
 }
 
 void GlobalRaces::arrived(const Wave &wave, GlobalRaceWave &state,
@@ -173,21 +207,38 @@ void GlobalRaces::arrived(const Wave &wave, GlobalRaceWave &state,
 // Accesses
 //===----------------------------------------------------------------------===//
 
-GlobalRaces::Shadow &GlobalRaces::lookUp(uint64_t page) {
+GlobalRaces::GlobalRaces(const TargetDescription &target, bool workgroupSharesCache)
+    : storesCarryScope(target.storesCarryScope()),
+      needsWriteBack(target.devicesHaveSeveralL2Caches()),
+      workgroupSharesCache(workgroupSharesCache), passes(&instructionTables()->globalRaces) {}
+
+void GlobalRaces::PageCells::reset(uint32_t dwords) {
+  size_t count = dwords / GlobalRaceCells::dwords;
+  cells = allocateAligned<GlobalRaceCells>(count);
+  std::fill_n(cells.get(), count, GlobalRaceCells());
+  dwordCount = dwords;
+}
+
+GlobalRaces::Shadow &GlobalRaces::shadowOf(uint64_t page) {
+  KnownRacePage &known = knownPages[page % racePageSlots];
+  Shadow *&knownShadow = knownShadows[page % racePageSlots];
+  if (known.page == page)
+    return *knownShadow;
   std::unique_ptr<Shadow> &shadow = pages[page];
   if (!shadow) {
     shadow = std::make_unique<Shadow>();
-    shadow->reset(pageBytes);
+    shadow->reset(racePageBytes);
   }
-  knownPages[page % knownPages.size()] = {page, shadow.get()};
+  known = {page, shadow->wholeCells().data()};
+  knownShadow = shadow.get();
   return *shadow;
 }
 
 template <typename Body> bool GlobalRaces::visit(uint64_t begin, uint64_t end, Body body) {
   while (begin < end) {
-    uint64_t page = begin / pageBytes, pageBegin = page * pageBytes;
+    uint64_t page = begin / racePageBytes, pageBegin = page * racePageBytes;
     Shadow &shadow = shadowOf(page);
-    uint64_t stop = std::min(end, pageBegin + pageBytes);
+    uint64_t stop = std::min(end, pageBegin + racePageBytes);
     if (!shadow.visit(static_cast<uint32_t>(begin - pageBegin),
                       static_cast<uint32_t>(stop - pageBegin),
                       [&](Cell &cell, uint32_t first, uint32_t count) {
@@ -312,6 +363,8 @@ bool GlobalRaces::conflicts(const Cell &cell, const RaceAccess &part, uint32_t s
   // In order, but a cache may still have what was there before.
   if (isRead && !scoped && !meetsWrite && !writeScoped && write != 0)
     found.stale = staleCache(write, isScalarLoad, state);
+  if (!meetsWrite && !writeScoped && write != 0 && !isWrittenBack(write, state))
+    found.stale = StaleCache::NotWrittenBack;
   bool isStale = found.stale != StaleCache::None;
   if (!meetsWrite && !meetsRead && !isStale)
     return false;
@@ -325,42 +378,136 @@ bool GlobalRaces::conflicts(const Cell &cell, const RaceAccess &part, uint32_t s
   if (found.other.group == state.group && !meetsOtherGroups)
     isCopy = isRead ? copies.holds(cell.loads, part.record, found.other.wave)
                     : !found.otherWrites && copies.sharesAll(cell.loads, wave.indexInWorkgroup);
-  found.mayBeHarmless = isCopy || isScalarLoad || isStale;
+  found.mayBeHarmless = isCopy || isScalarLoad || (isStale && isRead);
   return true;
 }
 
-/// How many dwords of a lane a store changes; nothing if its data are not rows of dwords.
-static std::optional<uint32_t> changedDwords(const Wave &wave, const MemoryAccess &reported,
-                                             const RaceAccess &part, unsigned lane) {
-  if (reported.placement != DataPlacement::Dwords || reported.data.kind() != OperandKind::Vector)
-    return std::nullopt;
-  const uint32_t *row = wave.row(reported.data) + lane;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < part.bytes / 4; ++i) {
-    uint32_t before;
-    std::memcpy(&before, reinterpret_cast<const uint8_t *>(part.addresses[lane]) + 4 * i, 4);
-    count += before != row[i * wave.waveSize];
+/// One access, while the cells of its bytes are looked at.
+struct GlobalRaces::Access {
+  const Wave &wave;
+  GlobalRaceWave &state;
+  const MemoryAccess &reported;
+  const RaceAccess &part;
+  RacedBytes &raced;
+  uint32_t segment;
+  /// What became of the last cell, at first of one like none that there is. Cells like it become
+  /// the same, and most are.
+  GlobalRacePass pass = {};
+  std::optional<GlobalRaceConflict> conflict = std::nullopt;
+
+  bool changes(unsigned lane, uint64_t address, uint32_t count) const {
+    if (part.kind != RaceKind::Write)
+      return true;
+    auto first = static_cast<uint32_t>(address - part.addresses[lane]);
+    if (!pass.stored)
+      return changesBytes(wave, reported, part, lane, first, count);
+    return std::memcmp(reinterpret_cast<const void *>(address),
+                       pass.stored + size_t(part.bytes) * lane + first, count) != 0;
   }
-  return count;
+};
+
+/// Puts what a store writes into `stored`. False: that is not known.
+bool GlobalRaces::layOut(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part) {
+  if (part.kind != RaceKind::Write || reported.data.kind() != OperandKind::Vector)
+    return false;
+  switch (reported.placement) {
+  case DataPlacement::Dwords:
+  case DataPlacement::ZeroExtend:
+  case DataPlacement::HighHalf:
+    break;
+  default:
+    return false;
+  }
+  bool isHigh = reported.placement == DataPlacement::HighHalf;
+  passes->layOut(wave.row(reported.data), wave.waveSize, part.bytes, isHigh ? 16 : 0, stored);
+  return true;
 }
 
-/// Does a lane's whole dwords at once, if their cells are all like one that was seen and a store
-/// changes all of them; or if it changes none.
-bool GlobalRaces::repeat(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part,
-                         unsigned lane, const Seen &seen) {
-  if (part.bytes % 4 != 0)
-    return false;
-  if (part.kind == RaceKind::Write) {
-    std::optional<uint32_t> changed = changedDwords(wave, reported, part, lane);
-    if (changed == 0)
-      return true;
-    if (changed != part.bytes / 4)
-      return false;
+/// Looks at one cell and marks it. False: there is a conflict.
+bool GlobalRaces::touch(Access &access, Cell &cell, unsigned lane, uint64_t address,
+                        uint32_t count) {
+  const RaceAccess &part = access.part;
+  if (!access.changes(lane, address, count))
+    return true;
+  GlobalRacePass &pass = access.pass;
+  if (cell == pass.before) {
+    cell = pass.after;
+    return true;
   }
-  uint64_t begin = part.addresses[lane], inPage = begin % pageBytes;
-  return seen.isKnown && begin % 4 == 0 && inPage + part.bytes <= pageBytes &&
-         shadowOf(begin / pageBytes)
-             .replace(static_cast<uint32_t>(inPage), part.bytes / 4, seen.before, seen.after);
+  Cell before = cell;
+  bool scoped = isScoped(part), isWrite = part.kind != RaceKind::Read, isRaced = false;
+  GlobalRaceConflict found;
+  if (conflicts(cell, part, access.segment, access.reported.space == AccessSpace::Constant, scoped,
+                found, access.wave, access.state)) {
+    found.lane = lane;
+    found.address = address;
+    if (!found.mayBeHarmless) {
+      access.conflict = found;
+      return false;
+    }
+    isRaced = true;
+    if (!isWrite)
+      access.raced.add(found, static_cast<uint32_t>(address - part.addresses[lane]), count);
+  }
+  if (isWrite)
+    cell.write = access.segment | (scoped ? scopedBit : 0);
+  else
+    addRead(cell, part, access.segment, access.wave, access.state);
+  if (!isRaced)
+    pass.before = before, pass.after = cell;
+  return true;
+}
+
+void GlobalRaces::touchLanes(Access &access) {
+  const RaceAccess &part = access.part;
+  GlobalRacePass &pass = access.pass;
+  pass.addresses = part.addresses;
+  pass.bytes = part.bytes;
+  for (pass.lanes = part.lanes;; pass.lanes &= pass.lanes - 1) {
+    pass.lanes = passes->lanes(pass);
+    if (pass.lanes == 0)
+      return;
+    auto lane = static_cast<unsigned>(__builtin_ctzll(pass.lanes));
+    uint64_t begin = part.addresses[lane];
+    if (!visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t address, uint32_t count) {
+          return touch(access, cell, lane, address, count);
+        }))
+      return;
+  }
+}
+
+/// The same of lanes whose bytes lie behind one another.
+void GlobalRaces::touchRun(Access &access) {
+  const RaceAccess &part = access.part;
+  uint64_t begin = part.addresses[0], end = begin + uint64_t(part.bytes) * access.wave.waveSize;
+  const uint8_t *stores = access.pass.stored;
+  for (uint64_t at = begin;;) {
+    access.pass.stored = stores ? stores + (at - begin) : nullptr;
+    at = passes->run(access.pass, at, end);
+    access.pass.stored = stores;
+    if (at >= end)
+      return;
+    uint64_t stop = std::min(end, (at / GlobalRaceCells::bytes + 1) * GlobalRaceCells::bytes);
+    if (!visit(at, stop, [&](Cell &cell, uint64_t address, uint32_t count) {
+          return touch(access, cell, static_cast<unsigned>((address - begin) / part.bytes), address,
+                       count);
+        }))
+      return;
+    at = stop;
+  }
+}
+
+/// What a scoped access meets is acquired before anything is compared.
+void GlobalRaces::acquireFrom(const RaceAccess &part, const Wave &wave, GlobalRaceWave &state) {
+  part.forLanes([&](unsigned lane) {
+    uint64_t begin = part.addresses[lane];
+    visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t, uint32_t) {
+      if (uint32_t last = cell.write & segmentMask;
+          last != 0 && (cell.write & scopedBit || !storesCarryScope))
+        acquire(last, wave, state);
+      return true;
+    });
+  });
 }
 
 std::optional<GlobalRaceConflict>
@@ -369,86 +516,39 @@ GlobalRaces::access(const Wave &wave, GlobalRaceWave &state, const MemoryAccess 
   std::optional<GlobalRaceConflict> conflict = lanesConflict(wave, reported, part);
   if (conflict)
     return conflict;
-  bool isScopedAccess = isScoped(part), isWrite = part.kind != RaceKind::Read;
-  // What a scoped access meets is acquired before anything is compared.
+  bool isScopedAccess = isScoped(part);
   if (isScopedAccess && part.kind != RaceKind::Write)
-    part.forLanes([&](unsigned lane) {
-      uint64_t begin = part.addresses[lane];
-      visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t, uint32_t) {
-        if (uint32_t last = cell.write & segmentMask;
-            last != 0 && (cell.write & scopedBit || !storesCarryScope))
-          acquire(last, wave, state);
-        return true;
-      });
-    });
+    acquireFrom(part, wave, state);
   // Everything before a release has a lower number.
   bool isRelease = releases(part);
-  uint32_t segment;
   if (!isRelease) {
     if (part.kind == RaceKind::Write && !storesCarryScope)
       beginStore(wave, state, outstanding);
-    segment = currentSegment(wave, state);
+    part.segment = currentSegment(wave, state);
     state.onlyScoped &= isScopedAccess;
   } else {
     if (!state.onlyScoped || segments[state.segment].barriers != wave.barriersSignalled)
       beginSegment(wave, state);
-    segment = state.segment;
+    part.segment = state.segment;
+    if (auto group = groups.find(state.group); group != groups.end())
+      segments[part.segment].writtenBack = group->second.writtenBack;
     state.onlyScoped = true;
   }
-  part.segment = segment;
-  Seen seen;
-  auto touch = [&](Cell &cell, unsigned lane, uint64_t address, uint32_t count) {
-    auto first = static_cast<uint32_t>(address - part.addresses[lane]);
-    if (part.kind == RaceKind::Write && !changesBytes(wave, reported, part, lane, first, count))
-      return true;
-    if (seen.isKnown && cell.difference(seen.before) == 0) {
-      cell = seen.after;
-      return true;
-    }
-    Cell before = cell;
-    bool scoped = isScopedAccess, isRaced = false;
-    GlobalRaceConflict found;
-    if (conflicts(cell, part, segment, reported.space == AccessSpace::Constant, scoped, found, wave,
-                  state)) {
-      found.lane = lane;
-      found.address = address;
-      if (!found.mayBeHarmless) {
-        conflict = found;
-        return false;
-      }
-      isRaced = true;
-      if (!isWrite)
-        raced.add(found, first, count);
-    }
-    if (isWrite)
-      cell.write = segment | (scoped ? scopedBit : 0);
-    else
-      addRead(cell, part, segment, wave, state);
-    if (!isRaced)
-      seen = {true, before, cell};
-    return true;
-  };
-  if (reported.contiguous && part.lanes == wave.allLanes() && part.bytes < 4) {
-    // Several lanes' bytes are whole dwords.
-    uint64_t begin = part.addresses[0];
-    visit(begin, begin + uint64_t(part.bytes) * wave.waveSize,
-          [&](Cell &cell, uint64_t address, uint32_t count) {
-            return touch(cell, static_cast<unsigned>((address - begin) / part.bytes), address,
-                         count);
-          });
-  } else {
-    part.forLanes([&](unsigned lane) {
-      if (conflict || repeat(wave, reported, part, lane, seen))
-        return;
-      uint64_t begin = part.addresses[lane];
-      visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t address, uint32_t count) {
-        return touch(cell, lane, address, count);
-      });
-    });
-  }
-  if (isRelease && !conflict)
+  Access access{wave, state, reported, part, raced, part.segment};
+  access.pass.pages = knownPages.data();
+  access.pass.before = access.pass.after = {~0u, ~0u, ~0u};
+  if (layOut(wave, reported, part))
+    access.pass.stored = stored;
+  // Several lanes' bytes may be one dword; of dwords, whole ones only have one cell each.
+  bool isRun = reported.contiguous && part.lanes == wave.allLanes() &&
+               (part.bytes < 4 || part.addresses[0] % 4 == 0);
+  if (isRun)
+    touchRun(access);
+  else
+    touchLanes(access);
+  if (isRelease && !access.conflict)
     release(wave, state, outstanding);
-  return conflict;
+  return access.conflict;
 }
 
 } // namespace wavetile::device::checks

@@ -40,6 +40,9 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_CHECKS_GLOBALRACES_H
 #define WAVETILE_RUNTIME_EMULATOR_CHECKS_GLOBALRACES_H
 
+#include "runtime/emulator/AlignedArray.h"
+#include "runtime/emulator/Target.h"
+#include "runtime/emulator/checks/GlobalRaceCell.h"
 #include "runtime/emulator/checks/LoadedCopies.h"
 #include "runtime/emulator/checks/RaceAccess.h"
 #include "runtime/emulator/checks/RaceShadow.h"
@@ -60,6 +63,8 @@ struct RaceSegment {
   uint32_t barriers = 0; ///< At which the wave had arrived.
   /// What acquires from its store acquires all segments of the workgroup up to this one.
   uint32_t covers = 0;
+  /// And of those the stores up to this one have been written back, for other workgroups to see.
+  uint32_t writtenBack = 0;
   /// Holds stores that its wave had released something after, or had arrived at a barrier after,
   /// before a wait covered them.
   bool isUncovered = false;
@@ -76,9 +81,12 @@ struct GlobalRaceWave {
   bool onlyScoped = false;
   /// The last segment there was when the wave invalidated the scalar cache.
   uint32_t scalarCacheInvalidated = 0;
+  /// The last segment there was when it began to write back its caches.
+  uint32_t writingBack = 0;
 };
 
-enum class StaleCache : uint8_t { None, Scalar, Vector };
+/// Why a load may not find what was stored before it.
+enum class StaleCache : uint8_t { None, Scalar, Vector, NotWrittenBack };
 
 /// One end of a conflict in global memory.
 struct GlobalRaceConflict {
@@ -116,8 +124,7 @@ struct RacedBytes {
 class GlobalRaces {
 public:
   /// \p workgroupSharesCache: what a wave stores the others of its workgroup see in order.
-  GlobalRaces(bool storesCarryScope, bool workgroupSharesCache)
-      : storesCarryScope(storesCarryScope), workgroupSharesCache(workgroupSharesCache) {}
+  GlobalRaces(const TargetDescription &target, bool workgroupSharesCache);
 
   /// The wave issues an access; `outstanding` are its own that are not over. Bytes that are
   /// undefined for a race are added to \p raced.
@@ -142,8 +149,13 @@ public:
   /// The wave executes s_dcache_inv.
   void invalidateScalarCache(GlobalRaceWave &state) const {
     state.scalarCacheInvalidated = static_cast<uint32_t>(segments.size() - 1);
-    state.segment = 0; // What it stores from now on is in a later one.
+    beginAnother(state);
   }
+
+  /// The wave writes back its caches as far as the device: what its workgroup has stored so far.
+  void beginWriteBack(GlobalRaceWave &state);
+  /// A wait has covered that.
+  void wroteBack(GlobalRaceWave &state);
 
 private:
   /// What has happened before a workgroup: of a few others all up to a segment, and of all others
@@ -156,26 +168,48 @@ private:
     bool covers(uint64_t group, uint32_t segment) const;
     bool add(uint64_t group, uint32_t segment);
   };
-  struct Cell : RaceCell {
-    /// What the waves of the last reader's workgroup loaded it by, since a barrier was last between
-    /// two of the loads.
-    uint32_t loads = 0;
-
-    uint32_t difference(const Cell &other) const {
-      return RaceCell::difference(other) | (loads ^ other.loads);
+  using Cell = GlobalRaceCell;
+  /// Those of a page.
+  class PageCells {
+  public:
+    using Cell = GlobalRaceCell;
+    void reset(uint32_t dwords);
+    size_t size() const { return dwordCount; }
+    Cell get(uint32_t dword) const {
+      const GlobalRaceCells &of = cells[dword / GlobalRaceCells::dwords];
+      uint32_t i = dword % GlobalRaceCells::dwords;
+      return {of.write[i], of.read[i], of.loads[i]};
     }
+    void set(uint32_t dword, const Cell &cell) {
+      GlobalRaceCells &of = cells[dword / GlobalRaceCells::dwords];
+      uint32_t i = dword % GlobalRaceCells::dwords;
+      of.write[i] = cell.write, of.read[i] = cell.read, of.loads[i] = cell.loads;
+    }
+    GlobalRaceCells *data() { return cells.get(); }
+
+  private:
+    AlignedArray<GlobalRaceCells> cells;
+    uint32_t dwordCount = 0;
   };
-  using Shadow = RaceShadow<Cell>;
+  using Shadow = RaceShadow<PageCells>;
   struct Group {
     uint32_t generation = 0; ///< Counts its acquires and releases.
     Past past;
-    Past visible; ///< What was its past when it invalidated its caches.
+    Past visible;             ///< What was its past when it invalidated its caches.
+    Past written;             ///< That part of its past of which the stores had been written back.
+    uint32_t writtenBack = 0; ///< Of its own segments: up to this one.
   };
 
   std::optional<GlobalRaceConflict> lanesConflict(const Wave &wave, const MemoryAccess &reported,
                                                   const RaceAccess &part) const;
   uint32_t currentSegment(const Wave &wave, GlobalRaceWave &state);
   void beginSegment(const Wave &wave, GlobalRaceWave &state);
+  /// What a wave does from now on is in a later segment than what it did.
+  static void beginAnother(GlobalRaceWave &state) {
+    state.segment = 0;
+    state.onlyScoped = false;
+  }
+  bool isWrittenBack(uint32_t segment, const GlobalRaceWave &state) const;
   bool isBefore(uint32_t segment, const Wave &wave, const GlobalRaceWave &state);
   void acquire(uint32_t segment, const Wave &wave, GlobalRaceWave &state);
   void release(const Wave &wave, GlobalRaceWave &state, const OutstandingAccesses &outstanding);
@@ -189,32 +223,25 @@ private:
   bool conflicts(const Cell &cell, const RaceAccess &part, uint32_t segment, bool isScalarLoad,
                  bool &scoped, GlobalRaceConflict &found, const Wave &wave,
                  const GlobalRaceWave &state);
-  Shadow &shadowOf(uint64_t page) {
-    KnownPage &known = knownPages[page % knownPages.size()];
-    return known.page == page ? *known.shadow : lookUp(page);
-  }
-  Shadow &lookUp(uint64_t page);
+  Shadow &shadowOf(uint64_t page);
   template <typename Body> bool visit(uint64_t begin, uint64_t end, Body body);
-  /// What became of a cell in this access. Cells like it become the same, and most are.
-  struct Seen {
-    bool isKnown = false;
-    Cell before, after;
-  };
-  bool repeat(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part, unsigned lane,
-              const Seen &seen);
+  struct Access;
+  bool layOut(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part);
+  bool touch(Access &access, Cell &cell, unsigned lane, uint64_t address, uint32_t count);
+  void touchLanes(Access &access);
+  void touchRun(Access &access);
+  void acquireFrom(const RaceAccess &part, const Wave &wave, GlobalRaceWave &state);
 
-  const bool storesCarryScope, workgroupSharesCache;
+  const bool storesCarryScope, needsWriteBack, workgroupSharesCache;
   bool anyAcquired = false;
   std::vector<RaceSegment> segments{1};       ///< Number 0 is none.
   std::unordered_map<uint64_t, Group> groups; ///< Those that have acquired or released.
   LoadedCopies copies;
   std::unordered_map<uint64_t, std::unique_ptr<Shadow>> pages;
-  /// Pages that were looked up last.
-  struct KnownPage {
-    uint64_t page = ~uint64_t(0);
-    Shadow *shadow = nullptr;
-  };
-  std::array<KnownPage, 256> knownPages;
+  std::array<KnownRacePage, racePageSlots> knownPages;
+  std::array<Shadow *, racePageSlots> knownShadows;
+  const GlobalRacePasses *passes;
+  alignas(64) uint8_t stored[16 * maximumWaveSize]; ///< What the access writes.
 };
 
 } // namespace wavetile::device::checks

@@ -61,6 +61,7 @@ struct LdsRacePass {
   uint32_t ldsBytes = 0;
   const uint32_t *offsets = nullptr; ///< Of each lane, in bytes.
   uint64_t lanes = 0;
+  bool contiguous = false; ///< All lanes are there, without gaps and in order; false says nothing.
   uint32_t dwords = 0;
   uint32_t waveSize = 0;
   uint64_t self = 0;   ///< The entry of this access.

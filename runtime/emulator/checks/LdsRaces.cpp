@@ -59,16 +59,18 @@ std::optional<RaceConflict> LdsRaces::ownConflict(const RaceAccess &part,
     const RaceAccess &load = part.isLoadToLds ? part : other;
     const RaceAccess &instruction = part.isLoadToLds ? other : part;
     unsigned firstLane = static_cast<unsigned>(__builtin_ctzll(load.lanes));
-    uint64_t base = load.addresses[firstLane] - uint64_t(firstLane) * load.bytes;
-    uint64_t loadEnd = base + uint64_t(maximumWaveSize) * load.bytes;
+    uint64_t base = load.offsets[firstLane] - uint64_t(firstLane) * load.step;
+    uint64_t loadEnd = base + uint64_t(maximumWaveSize) * load.step;
     instruction.forLanes([&](unsigned lane) {
-      if (instruction.addresses[lane] >= loadEnd ||
-          instruction.addresses[lane] + instruction.bytes <= base)
+      if (instruction.offsets[lane] >= loadEnd ||
+          instruction.offsets[lane] + instruction.bytes <= base)
         return;
-      for (uint64_t byte = instruction.addresses[lane], end = byte + instruction.bytes;
+      for (uint64_t byte = instruction.offsets[lane], end = byte + instruction.bytes;
            byte < end && !conflict; ++byte) {
-        uint64_t loadLane = (byte - base) / load.bytes;
-        if (byte < base || loadLane >= maximumWaveSize || !(load.lanes >> loadLane & 1))
+        uint64_t loadLane = (byte - base) / load.step;
+        // Where lanes are further apart than what each writes, there is a gap behind it.
+        if (byte < base || loadLane >= maximumWaveSize || !(load.lanes >> loadLane & 1) ||
+            (byte - base) % load.step >= load.bytes)
           continue;
         conflict = RaceConflict{part.isLoadToLds ? static_cast<unsigned>(loadLane) : lane, byte,
                                 other.kind != RaceKind::Read, std::nullopt, other.record};
@@ -79,14 +81,11 @@ std::optional<RaceConflict> LdsRaces::ownConflict(const RaceAccess &part,
 }
 
 /// The pass for a part of an access that is no atomic.
-LdsRacePass LdsRaces::passOf(const Wave &wave, const RaceAccess &part, uint32_t *offsets,
-                             uint64_t self) {
-  for (unsigned lane = 0; lane < wave.waveSize; ++lane)
-    offsets[lane] = static_cast<uint32_t>(part.addresses[lane]);
+LdsRacePass LdsRaces::passOf(const Wave &wave, const RaceAccess &part, uint64_t self) {
   LdsRacePass pass;
-  pass.cells = shadow.wholeCells();
+  pass.cells = shadow.wholeCells().data();
   pass.ldsBytes = size;
-  pass.offsets = offsets;
+  pass.offsets = part.offsets;
   pass.lanes = part.lanes;
   pass.dwords = part.bytes % 4 == 0 ? part.bytes / 4 : 0;
   pass.waveSize = wave.waveSize;
@@ -99,8 +98,8 @@ bool LdsRaces::mark(const Wave &wave, const MemoryAccess &reported, const RaceAc
                     uint64_t self) {
   if (reported.placement != DataPlacement::Dwords || part.kind == RaceKind::Atomic)
     return false;
-  alignas(64) uint32_t offsets[maximumWaveSize];
-  LdsRacePass pass = passOf(wave, part, offsets, self);
+  LdsRacePass pass = passOf(wave, part, self);
+  pass.contiguous = reported.contiguous && !part.isLoadToLds;
   if (part.kind == RaceKind::Read)
     return passes->reads(pass);
   pass.lds = wave.workgroup->lds;
@@ -130,7 +129,7 @@ std::optional<RaceConflict> LdsRaces::access(const Wave &wave, const MemoryAcces
   std::optional<RaceConflict> conflict;
   uint32_t wanted = wave.indexInWorkgroup, passed = wave.barriersPassed;
   part.forLanes([&](unsigned lane) {
-    uint64_t begin = part.addresses[lane], end = begin + part.bytes;
+    uint64_t begin = part.offsets[lane], end = begin + part.bytes;
     if (conflict || end > size)
       return;
     shadow.visit(begin, end, [&](LdsRaceCell &cell, uint32_t first, uint32_t count) {
@@ -164,15 +163,14 @@ void LdsRaces::arrived(const Wave &wave, const OutstandingAccesses &outstanding)
     if (!part.isLds)
       return;
     uint64_t self = entryOf(wave, part, firstRecord);
-    alignas(64) uint32_t offsets[maximumWaveSize];
     if (part.kind != RaceKind::Atomic) {
-      LdsRacePass pass = passOf(wave, part, offsets, self);
+      LdsRacePass pass = passOf(wave, part, self);
       bool isRead = part.kind == RaceKind::Read;
       if (isRead ? passes->reads(pass) : passes->unfinishedWrites(pass))
         return;
     }
     part.forLanes([&](unsigned lane) {
-      uint64_t begin = part.addresses[lane], end = begin + part.bytes;
+      uint64_t begin = part.offsets[lane], end = begin + part.bytes;
       if (end > size)
         return;
       shadow.visit(begin, end, [&](LdsRaceCell &cell, uint32_t, uint32_t) {

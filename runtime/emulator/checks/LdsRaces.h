@@ -54,11 +54,11 @@ public:
 private:
   std::optional<RaceConflict> ownConflict(const RaceAccess &part,
                                           const OutstandingAccesses &outstanding) const;
-  LdsRacePass passOf(const Wave &wave, const RaceAccess &part, uint32_t *offsets, uint64_t self);
+  LdsRacePass passOf(const Wave &wave, const RaceAccess &part, uint64_t self);
   /// The usual case of `access`. False: not so.
   bool mark(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part, uint64_t self);
 
-  RaceShadow<LdsRaceCell> shadow;
+  RaceShadow<RaceCellArray<LdsRaceCell>> shadow;
   const LdsRacePasses *passes = nullptr;
   const Record *firstRecord = nullptr;
   uint32_t size = 0;

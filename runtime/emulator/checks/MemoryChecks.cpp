@@ -120,7 +120,11 @@ template <typename Body> auto withConstantBytes(uint32_t bytes, Body body) {
 }
 
 /// Whether all bytes of the lanes of an LDS or scratch access are defined.
-bool offsetsDefined(const MemoryAccess &access, const uint8_t *base, uint32_t laneStride) {
+bool offsetsDefined(const MemoryAccess &access, const uint8_t *base, uint32_t laneStride,
+                    unsigned waveSize) {
+  if (access.contiguous)
+    return allOnes(base + uint32_t(access.offset + access.offsets[0]),
+                   size_t(access.bytes) * waveSize);
   return withConstantBytes(access.bytes, [&](auto bytes) {
     bool defined = true;
     forLanes(access.active, [&](unsigned lane) {
@@ -131,7 +135,13 @@ bool offsetsDefined(const MemoryAccess &access, const uint8_t *base, uint32_t la
     return defined;
   });
 }
-void defineOffsets(const MemoryAccess &access, uint8_t *base, uint32_t laneStride) {
+void defineOffsets(const MemoryAccess &access, uint8_t *base, uint32_t laneStride,
+                   unsigned waveSize) {
+  if (access.contiguous) {
+    std::fill_n(base + uint32_t(access.offset + access.offsets[0]), size_t(access.bytes) * waveSize,
+                uint8_t(0xff));
+    return;
+  }
   withConstantBytes(access.bytes, [&](auto bytes) {
     forLanes(access.active, [&](unsigned lane) {
       uint32_t offset = (access.offsets ? access.offsets[lane] : 0) + access.offset; // May wrap.
@@ -282,6 +292,25 @@ void WaveChecks::deliver(const MemoryAccess &access, uint32_t entry, unsigned re
     });
 }
 
+/// Whether all bytes of the lanes of a load from global memory are defined, all of them being the
+/// allocation's.
+bool WaveChecks::addressesDefined(const MemoryAccess &access, const Bytes &bytes) {
+  bool defined = true;
+  if (!bytes.perLane && access.partial == 0) {
+    withConstantBytes(access.bytes, [&](auto count) {
+      forLanes(access.active, [&](unsigned lane) {
+        defined &= allOnes(bytes.base + (access.addresses[lane] - bytes.begin), count);
+      });
+    });
+    return defined;
+  }
+  forLanes(access.active | access.partial, [&](unsigned lane) {
+    const uint8_t *shadow = bytes.of(*this, access, lane);
+    defined &= !shadow || allOnes(shadow, lengthOf(access, lane));
+  });
+  return defined;
+}
+
 bool WaveChecks::observeLoad(const MemoryAccess &access, Operand destination) {
   if (destination.kind() == OperandKind::None)
     return true;
@@ -297,15 +326,12 @@ bool WaveChecks::observeLoad(const MemoryAccess &access, Operand destination) {
   const RacedBytes *raced = racedBytes(*checkedWave);
   bool byOffset = access.space == AccessSpace::Lds || access.space == AccessSpace::Scratch;
   if (byOffset && access.partial == 0) {
-    defined = offsetsDefined(access, bytes.base, bytes.laneStride);
+    defined = offsetsDefined(access, bytes.base, bytes.laneStride, checkedWave->waveSize);
   } else if (defined && !bytes.allDefined() && options.undefined) {
     if (access.contiguous && !bytes.perLane) {
       defined = allOnes(bytes.of(*this, access, 0), size_t(access.bytes) * checkedWave->waveSize);
     } else {
-      forLanes(accessed, [&](unsigned lane) {
-        const uint8_t *shadow = bytes.of(*this, access, lane);
-        defined &= !shadow || allOnes(shadow, lengthOf(access, lane));
-      });
+      defined = addressesDefined(access, bytes);
     }
   } else if (!options.undefined) {
     defined = true;
@@ -388,7 +414,7 @@ bool WaveChecks::observeStore(const MemoryAccess &access, Operand data) {
     return true;
   }
   if (!isGlobal && !undefined && access.partial == 0) {
-    defineOffsets(access, bytes.base, bytes.laneStride);
+    defineOffsets(access, bytes.base, bytes.laneStride, size);
     return true;
   }
   forLanes(accessed, [&](unsigned lane) {

@@ -42,9 +42,9 @@ unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess *c
     // All lanes, for that is quicker: those that are off are not looked at.
     if (part.isLds && access.offsets)
       for (unsigned lane = 0; lane < wave.waveSize; ++lane)
-        part.addresses[lane] = uint32_t(access.offset + access.offsets[lane]);
+        part.offsets[lane] = access.offset + access.offsets[lane]; // May wrap.
     else if (part.isLds)
-      std::fill_n(part.addresses, wave.waveSize, access.offset);
+      std::fill_n(part.offsets, wave.waveSize, access.offset);
     else if (access.space == AccessSpace::Constant)
       part.addresses[0] = access.addresses[0];
     else
@@ -58,16 +58,16 @@ unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess *c
     part.scope = AccessScope::Wave;
     part.lanes = access.active | access.partial | access.zeroed;
     part.bytes = access.ldsBytes;
-    part.forLanes([&](unsigned lane) {
-      part.addresses[lane] = uint64_t(access.ldsOffset) + uint64_t(lane) * access.ldsStep;
-    });
+    part.step = access.ldsStep;
+    part.forLanes(
+        [&](unsigned lane) { part.offsets[lane] = access.ldsOffset + lane * access.ldsStep; });
   }
   return count;
 }
 
 bool changesBytes(const Wave &wave, const MemoryAccess &access, const RaceAccess &part,
                   unsigned lane, uint32_t first, uint32_t count) {
-  const uint8_t *old = part.isLds ? wave.workgroup->lds + part.addresses[lane]
+  const uint8_t *old = part.isLds ? wave.workgroup->lds + part.offsets[lane]
                                   : reinterpret_cast<const uint8_t *>(part.addresses[lane]);
   if (part.isLoadToLds) {
     bool whole = access.active >> lane & 1 && access.bytes == part.bytes;
@@ -111,13 +111,13 @@ bool changesMemory(const Wave &wave, const MemoryAccess &access, const RaceAcces
                    uint64_t address, uint32_t count) {
   unsigned last = maximumWaveSize;
   part.forLanes([&](unsigned lane) {
-    uint64_t begin = part.addresses[lane];
+    uint64_t begin = part.addressOf(lane);
     if (begin < address + count && address < begin + part.bytes)
       last = lane;
   });
   if (last == maximumWaveSize)
     return false;
-  uint64_t begin = part.addresses[last];
+  uint64_t begin = part.addressOf(last);
   bool isWhole = begin <= address && address + count <= begin + part.bytes;
   return !isWhole ||
          changesBytes(wave, access, part, last, static_cast<uint32_t>(address - begin), count);

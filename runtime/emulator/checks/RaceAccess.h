@@ -34,9 +34,14 @@ struct RaceAccess {
   AccessScope scope = AccessScope::Wave;
   uint64_t lanes = 0;
   uint32_t bytes = 0;
-  uint32_t segment = 0;                ///< Global memory: see RaceSegment.
-  uint64_t addresses[maximumWaveSize]; ///< Global addresses, or offsets in LDS.
+  uint32_t step = 0;    ///< Of loads to LDS: from lane to lane.
+  uint32_t segment = 0; ///< Global memory: see RaceSegment.
+  union {
+    alignas(64) uint64_t addresses[maximumWaveSize]; ///< Global memory.
+    uint32_t offsets[maximumWaveSize];               ///< LDS: of the workgroup's first byte.
+  };
 
+  uint64_t addressOf(unsigned lane) const { return isLds ? offsets[lane] : addresses[lane]; }
   template <typename Body> void forLanes(Body body) const {
     for (uint64_t mask = lanes; mask != 0; mask &= mask - 1)
       body(static_cast<unsigned>(__builtin_ctzll(mask)));

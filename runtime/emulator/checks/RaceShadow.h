@@ -18,22 +18,28 @@
 
 namespace wavetile::device::checks {
 
-/// The last write and the last read, coded as the check wants; 0: none.
-struct RaceCell {
-  uint32_t write = 0;
-  uint32_t read = 0;
+/// Cells one behind the other.
+template <typename CellOfDword> class RaceCellArray {
+public:
+  using Cell = CellOfDword;
+  void reset(uint32_t dwords) { cells.assign(dwords, Cell()); }
+  size_t size() const { return cells.size(); }
+  Cell get(uint32_t dword) const { return cells[dword]; }
+  void set(uint32_t dword, const Cell &cell) { cells[dword] = cell; }
+  Cell *data() { return cells.data(); }
 
-  /// 0 if they are alike.
-  uint32_t difference(const RaceCell &other) const {
-    return (write ^ other.write) | (read ^ other.read);
-  }
+private:
+  std::vector<Cell> cells;
 };
 
-/// \p Cell has the members of RaceCell, of some unsigned type, and perhaps more.
-template <typename Cell> class RaceShadow {
+/// \p Cells holds the cells of dwords as RaceCellArray does. They have a member `write`, which is
+/// never all ones.
+template <typename Cells> class RaceShadow {
 public:
+  using Cell = typename Cells::Cell;
+
   void reset(uint32_t bytes) {
-    cells.assign((bytes + 3) / 4, Cell());
+    cells.reset((bytes + 3) / 4);
     byteCells.clear();
   }
 
@@ -42,10 +48,12 @@ public:
   template <typename Body> bool visit(uint32_t first, uint32_t end, Body body) {
     while (first < end) {
       uint32_t dword = first / 4, dwordEnd = 4 * dword + 4;
-      Cell &cell = cells[dword];
+      Cell cell = cells.get(dword);
       bool isWhole = first == 4 * dword && end >= dwordEnd;
       if (isWhole && cell.write != splitMark) {
-        if (!body(cell, first, 4u))
+        bool goesOn = body(cell, first, 4u);
+        cells.set(dword, cell);
+        if (!goesOn)
           return false;
         first = dwordEnd;
         continue;
@@ -58,22 +66,8 @@ public:
     return true;
   }
 
-  /// Makes the cells of so many dwords from byte \p first on into \p after, if all of them are
-  /// like \p before, which is not split. False: some are not, and nothing was changed.
-  bool replace(uint32_t first, uint32_t dwords, const Cell &before, const Cell &after) {
-    Cell *begin = &cells[first / 4];
-    uint32_t difference = 0;
-    for (uint32_t i = 0; i < dwords; ++i)
-      difference |= begin[i].difference(before);
-    if (difference != 0)
-      return false;
-    for (uint32_t i = 0; i < dwords; ++i)
-      begin[i] = after;
-    return true;
-  }
-
   /// The cells of all dwords. One that is split has a mark for its write, which is all ones.
-  Cell *wholeCells() { return cells.data(); }
+  Cells &wholeCells() { return cells; }
 
 private:
   static constexpr auto splitMark = static_cast<decltype(Cell::write)>(-1);
@@ -82,16 +76,17 @@ private:
     if (byteCells.empty())
       byteCells.resize(4 * cells.size());
     Cell *bytes = &byteCells[4 * dword];
-    Cell &cell = cells[dword];
+    Cell cell = cells.get(dword);
     if (cell.write != splitMark) {
       for (unsigned i = 0; i < 4; ++i)
         bytes[i] = cell;
       cell.write = splitMark;
+      cells.set(dword, cell);
     }
     return bytes;
   }
 
-  std::vector<Cell> cells;
+  Cells cells;
   std::vector<Cell> byteCells; ///< Four a dword; empty until the first is needed.
 };
 

@@ -260,4 +260,11 @@ bool checkMessage(WaveChecks &checks, const Record *record, const CheckRecord *c
   return checks.issue(record, check);
 }
 
+bool checkWriteBack(WaveChecks &checks, const Record *record, const CheckRecord *check) {
+  if (!checks.issue(record, check))
+    return false;
+  checks.beginWriteBack(record);
+  return true;
+}
+
 } // namespace wavetile::device::checks

@@ -63,6 +63,7 @@ struct PendingOperation {
   uint32_t record = 0; ///< Its number.
   PendingKind kind = PendingKind::VectorMemory;
   bool done = false;
+  bool writesBack = false;                  ///< The caches, for other workgroups to see.
   uint8_t registers = 0;                    ///< That it will write; 0 for stores.
   uint16_t firstEntry = 0;                  ///< The first one, as an entry of the register shadow.
   uint32_t bits = ~0u;                      ///< Of each register, which it writes.
@@ -85,6 +86,7 @@ struct PendingOperation {
     record = newRecord;
     kind = newKind;
     done = false;
+    writesBack = false;
     registers = 0;
     bits = ~0u;
     raceNumber = 0;

@@ -182,6 +182,15 @@ void WaveChecks::wait(Counter which, unsigned value) {
   counter(which).wait(value, [this](PendingOperation &operation) { complete(operation); });
 }
 
+void WaveChecks::beginWriteBack(const Record *record) {
+  WorkgroupRaces *races = checkedWave->workgroup->races;
+  uint32_t scope = record->modifiers >> modifier::scopeShift & 3;
+  if (!races || !current || scope < static_cast<uint32_t>(AccessScope::Device))
+    return;
+  current->writesBack = true;
+  races->beginWriteBack(*checkedWave);
+}
+
 bool WaveChecks::mayWritePending(const Record *record, uint32_t entry, uint64_t lanes,
                                  uint32_t bits, Counter which, PendingKind kind) {
   const PendingOperation *conflict = nullptr;
@@ -319,6 +328,8 @@ void WaveChecks::complete(PendingOperation &operation) {
     completeLds(operation);
   if (operation.raceNumber)
     checkedWave->workgroup->races->completed(*checkedWave, operation.raceNumber);
+  if (operation.writesBack)
+    checkedWave->workgroup->races->wroteBack(*checkedWave);
 }
 
 } // namespace wavetile::device

@@ -86,6 +86,8 @@ public:
   /// shadow says of the destination, and gives it back when the load is over.
   bool holdBack(const Record *record, const checks::CheckRecord *check);
   void wait(checks::Counter counter, unsigned value);
+  /// The operation issued last writes caches back, as far as the scope of \p record.
+  void beginWriteBack(const Record *record);
 
   /// What a wait for the memory instruction of \p access, which is being executed, will find over;
   /// null if there is none.
@@ -116,6 +118,7 @@ private:
   // Memory, in MemoryChecks.cpp.
   struct Bytes;
   bool observe(const MemoryAccess &access);
+  bool addressesDefined(const MemoryAccess &access, const Bytes &bytes);
   bool observeLoad(const MemoryAccess &access, Operand destination);
   bool observeStore(const MemoryAccess &access, Operand data);
   bool observeAtomic(const MemoryAccess &access);

@@ -63,15 +63,19 @@ bool WorkgroupRaces::access(Wave &wave, const MemoryAccess &reported) {
     if (raced.lanes)
       racedLoads[reported.record] = raced.conflict;
   }
-  // The parts of one instruction are over together.
+  // The parts of one instruction are over together. Whether a load from global memory is does not
+  // matter.
+  auto isKept = [&](const RaceAccess &part) {
+    return part.isLds ? checksLds : global && part.kind != RaceKind::Read;
+  };
   PendingOperation *operation = wave.checks->operationOf(reported);
   if (!operation)
     return true;
-  if (operation->raceNumber == 0)
-    operation->raceNumber = state.outstanding.issue();
   for (unsigned i = 0; i < count; ++i) {
-    if (!(parts[i]->isLds ? checksLds : global != nullptr))
+    if (!isKept(*parts[i]))
       continue;
+    if (operation->raceNumber == 0)
+      operation->raceNumber = state.outstanding.issue();
     // Where the first part is not kept, the second takes its place.
     if (RaceAccess &room = state.outstanding.room(0); &room != parts[i])
       room = *parts[i];
@@ -143,6 +147,9 @@ std::string WorkgroupRaces::describeOther(const GlobalRaceConflict &conflict) co
   else if (conflict.stale == StaleCache::Vector)
     how = " before it, and its workgroup has not invalidated its caches since it learned of that "
           "(buffer_inv, buffer_gl0_inv, global_inv): they may have what was there before";
+  else if (conflict.stale == StaleCache::NotWrittenBack)
+    how = " before it, and did not write its caches back before it told of that (buffer_wbl2 sc1 "
+          "and a wait): other workgroups may not see it";
   else if (conflict.other.isUncovered)
     how += ": what tells of it was issued with no wait between";
   if (conflict.isOfOtherGroup)

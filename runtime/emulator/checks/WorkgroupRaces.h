@@ -46,6 +46,16 @@ public:
 
   /// The wave executes an instruction that empties the scalar cache, or its vector caches.
   void invalidateCache(const Wave &wave, bool isScalar);
+  /// The wave begins to write back its vector caches, for the whole device to see.
+  void beginWriteBack(const Wave &wave) {
+    if (global)
+      global->beginWriteBack(waves[wave.indexInWorkgroup].global);
+  }
+  /// A wait has covered that.
+  void wroteBack(const Wave &wave) {
+    if (global)
+      global->wroteBack(waves[wave.indexInWorkgroup].global);
+  }
   /// The wave has arrived at a barrier, which has not opened yet.
   void arrived(const Wave &wave);
 

@@ -134,6 +134,12 @@ bool reportOffsets(Wave &wave, const Record *record, AccessSpace space, const ui
   access.active = active;
   access.offsets = offsets;
   access.offset = offset;
+  if (space == AccessSpace::Lds && offsets && active == wave.allLanes()) {
+    uint32_t different = 0;
+    for (uint32_t lane = 0; lane < wave.waveSize; ++lane)
+      different |= offsets[lane] ^ (offsets[0] + lane * form.bytes);
+    access.contiguous = different == 0;
+  }
   return wave.observers->report(wave, access);
 }
 

@@ -81,6 +81,9 @@ WAVETILE_INLINE Flags<dwords> meets(const Cells<dwords> &cells, const Bounds &bo
 
 /// Whether all lanes access whole dwords of LDS.
 WAVETILE_INLINE bool isWhole(const LdsRacePass &pass) {
+  if (pass.contiguous)
+    return pass.offsets[0] % 4 == 0 &&
+           uint64_t(pass.offsets[0]) + uint64_t(4 * pass.dwords) * pass.waveSize <= pass.ldsBytes;
   alignas(64) uint32_t active[maximumWaveSize];
   Wave::expandMask(pass.lanes, active);
   uint32_t bits = 0, highest = 0;
@@ -102,6 +105,31 @@ template <typename Body> WAVETILE_INLINE void forLanes(const LdsRacePass &pass, 
     body(static_cast<unsigned>(__builtin_ctzll(mask)));
 }
 
+/// What becomes of the cells of a lane that loads.
+template <unsigned dwords>
+WAVETILE_INLINE Cells<dwords> afterRead(const Cells<dwords> &cells, const Bounds &bounds) {
+  Flags<dwords> isOther = (cells.bits & LdsRaceEntry::waveMask) != bounds.wave;
+  typename Cells<dwords>::Bits mark = bounds.self;
+  mark = ((cells.bits >= bounds.now) & isOther) ? bounds.many : mark;
+  Cells<dwords> after;
+  after.bits = ((cells.bits >= bounds.later) | Cells<dwords>::isWrite()) ? cells.bits : mark;
+  return after;
+}
+
+/// Marks the cells of four lanes, if all are like `before`.
+template <unsigned dwords>
+WAVETILE_INLINE bool markFour(checks::LdsRaceCell *const (&at)[4], const Cells<dwords> &before,
+                              const Cells<dwords> &after, bool changes) {
+  typename Cells<dwords>::Bits different = 0;
+  for (checks::LdsRaceCell *cells : at)
+    different |= Cells<dwords>(cells).bits ^ before.bits;
+  if (!none<dwords>(different != 0))
+    return false;
+  for (unsigned i = 0; i < 4 && changes; ++i)
+    after.store(at[i]);
+  return true;
+}
+
 /// By value, so that the compiler knows that marking cells does not change it.
 template <unsigned dwords> WAVETILE_INLINE bool markReads(const LdsRacePass pass) {
   const Bounds bounds(pass);
@@ -109,22 +137,23 @@ template <unsigned dwords> WAVETILE_INLINE bool markReads(const LdsRacePass pass
   Flags<dwords> met = 0;
   // What became of the lane before: cells like its become the same, and most are.
   Cells<dwords> before, after;
-  forLanes(pass, [&](unsigned lane) {
-    checks::LdsRaceCell *at = pass.cells + pass.offsets[lane] / 4;
-    Cells<dwords> cells(at);
-    if (cells == before) {
-      after.store(at);
-      return;
+  bool changes = true;
+  for (unsigned group = 0; group < pass.waveSize; group += 4) {
+    unsigned lanes = pass.lanes >> group & 15;
+    checks::LdsRaceCell *at[4];
+    for (unsigned i = 0; i < 4; ++i)
+      at[i] = pass.cells + pass.offsets[group + i] / 4;
+    if (lanes == 15 && markFour(at, before, after, changes))
+      continue;
+    for (; lanes != 0; lanes &= lanes - 1) {
+      checks::LdsRaceCell *one = at[__builtin_ctz(lanes)];
+      before = Cells<dwords>(one);
+      met |= meets(before, bounds) & isWrite;
+      after = afterRead(before, bounds);
+      after.store(one);
+      changes = !(before == after);
     }
-    before = cells;
-    met |= meets(cells, bounds) & isWrite;
-    Flags<dwords> isOther = (cells.bits & LdsRaceEntry::waveMask) != bounds.wave;
-    typename Cells<dwords>::Bits mark = bounds.self;
-    mark = ((cells.bits >= bounds.now) & isOther) ? bounds.many : mark;
-    cells.bits = ((cells.bits >= bounds.later) | isWrite) ? cells.bits : mark;
-    cells.store(at);
-    after = cells;
-  });
+  }
   return none<dwords>(met);
 }
 
@@ -144,6 +173,20 @@ template <unsigned dwords> struct Stored {
     for (unsigned i = 0; i < dwords; ++i)
       data[i] = loadVector(pass.data + i * pass.waveSize + group);
     transpose(data);
+  }
+  /// Whether any of the four does.
+  WAVETILE_INLINE bool anyChanged(const LdsRacePass &pass, unsigned group) const {
+    if (pass.addresses && (~pass.known >> group & pass.lanes >> group & 15) != 0)
+      return true;
+    Vector4 different = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+      if (!(pass.lanes >> (group + i) & 1))
+        continue;
+      Vector4 old = {};
+      __builtin_memcpy(&old, pass.lds + pass.offsets[group + i], 4 * dwords);
+      different |= old ^ data[i];
+    }
+    return (different[0] | different[1] | different[2] | different[3]) != 0;
   }
   WAVETILE_INLINE Flags<dwords> changed(const LdsRacePass &pass, unsigned lane,
                                         uint32_t offset) const {
@@ -172,6 +215,8 @@ template <unsigned dwords> WAVETILE_INLINE bool markWrites(const LdsRacePass pas
     if ((pass.lanes >> group & 15) == 0)
       continue;
     Stored<dwords> stored(pass, group);
+    if (!stored.anyChanged(pass, group))
+      continue;
     for (unsigned lane = group; lane < group + 4; ++lane) {
       if (!(pass.lanes >> lane & 1))
         continue;
@@ -204,15 +249,22 @@ template <unsigned dwords> WAVETILE_INLINE bool markUnfinished(const LdsRacePass
   const Bounds bounds(pass);
   const Flags<dwords> isWrite = Cells<dwords>::isWrite();
   Flags<dwords> split = 0;
+  Cells<dwords> before, after;
   forLanes(pass, [&](unsigned lane) {
     checks::LdsRaceCell *at = pass.cells + pass.offsets[lane] / 4;
     Cells<dwords> cells(at);
+    if (cells == before) {
+      after.store(at);
+      return;
+    }
+    before = cells;
     Flags<dwords> isSplit = cells.bits == ~uint64_t(0);
     split |= isSplit & isWrite;
     typename Cells<dwords>::Bits wave = cells.bits & LdsRaceEntry::waveMask, mark = bounds.self;
     Flags<dwords> isOwn = (wave == bounds.wave) | (wave == (bounds.many & LdsRaceEntry::waveMask));
     cells.bits = (isOwn & isWrite & ~isSplit) ? mark : cells.bits;
     cells.store(at);
+    after = cells;
   });
   return none<dwords>(split);
 }

@@ -53,7 +53,8 @@ const InstructionTables &tables() {
                                            WAVETILE_QUOTE(WAVETILE_HOST_ISA),
                                            prepareOperands,
                                            finishResult,
-                                           ldsRacePasses()};
+                                           ldsRacePasses(),
+                                           globalRacePasses()};
   return result;
 }
 

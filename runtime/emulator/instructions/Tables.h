@@ -45,8 +45,9 @@ InstructionRows scaledMatrix();
 InstructionRows sparseMatrix();
 InstructionRows waveMatrix();
 
-/// See LdsRaceCell.h.
+/// See LdsRaceCell.h and GlobalRaceCell.h.
 checks::LdsRacePasses ldsRacePasses();
+checks::GlobalRacePasses globalRacePasses();
 
 /// Makes a table function's result from its array.
 template <size_t n> constexpr InstructionRows rows(const Instruction (&table)[n]) {

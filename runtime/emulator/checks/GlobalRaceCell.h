@@ -1,0 +1,78 @@
+//===- GlobalRaceCell.h - The last accesses of dwords of global memory ----===//
+//
+// Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How GlobalRaces lays out what it knows of dwords, and the usual case of an access: cells that are
+// all alike become alike. That is one pass over them, which is code built for each instruction set
+// of the host: no library containers here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WAVETILE_RUNTIME_EMULATOR_CHECKS_GLOBALRACECELL_H
+#define WAVETILE_RUNTIME_EMULATOR_CHECKS_GLOBALRACECELL_H
+
+#include <cstdint>
+
+namespace wavetile::device::checks {
+
+/// What is known of a dword, or of a byte of one whose bytes were accessed apart.
+struct GlobalRaceCell {
+  uint32_t write = 0; ///< The last write, coded as GlobalRaces wants; 0: none.
+  uint32_t read = 0;  ///< The last read.
+  /// What the waves of the last reader's workgroup loaded it by, since a barrier was last between
+  /// two of the loads.
+  uint32_t loads = 0;
+
+  bool operator==(const GlobalRaceCell &) const = default;
+};
+
+/// The cells of 16 aligned bytes of memory, in a line of the host's cache.
+struct alignas(64) GlobalRaceCells {
+  static constexpr unsigned dwords = 4, bytes = 16;
+  uint32_t write[dwords], read[dwords], loads[dwords];
+  uint32_t zero[dwords]; ///< So that all of it can be compared.
+};
+
+inline constexpr uint64_t racePageBytes = 4096;
+
+/// The cells of a page that was accessed lately; `GlobalRaces` has as many as `racePageSlots`, that
+/// of page p at p % racePageSlots.
+struct KnownRacePage {
+  uint64_t page = ~uint64_t(0);
+  GlobalRaceCells *cells = nullptr;
+};
+inline constexpr uint64_t racePageSlots = 256;
+
+/// Accesses of which cells like `before` become like `after`, and those like `after` stay.
+struct GlobalRacePass {
+  const KnownRacePage *pages = nullptr;
+  GlobalRaceCell before, after;
+  /// Stores: what they write, the lanes' bytes behind one another; dwords that do not change are
+  /// left alone. Null: all are changed, or it is a load.
+  const uint8_t *stored = nullptr;
+  // Of accesses of lanes:
+  const uint64_t *addresses = nullptr;
+  uint64_t lanes = 0;
+  uint32_t bytes = 0; ///< Of a lane.
+};
+
+struct GlobalRacePasses {
+  /// Accesses of the lanes, in their order. Returns the mask of those left, of which the first
+  /// wants a closer look; 0: all is done.
+  uint64_t (*lanes)(const GlobalRacePass &pass);
+  /// The bytes of [begin, end); `stored` holds those from `begin` on. Returns where the first ones
+  /// are that want a closer look, the others of the same 16 aligned bytes being done with them;
+  /// `end` if all is done.
+  uint64_t (*run)(const GlobalRacePass &pass, uint64_t begin, uint64_t end);
+  /// Lays out what lanes store: `bytes` bytes of each from `row` on, or of 1 or 2 the bits from
+  /// \p shift on.
+  void (*layOut)(const uint32_t *row, uint32_t waveSize, uint32_t bytes, unsigned shift,
+                 uint8_t *stored);
+};
+
+} // namespace wavetile::device::checks
+
+#endif // WAVETILE_RUNTIME_EMULATOR_CHECKS_GLOBALRACECELL_H
