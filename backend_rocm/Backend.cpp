@@ -9,6 +9,7 @@
 
 #include "backend_rocm/CodeGeneration.h"
 #include "backend_rocm/Disassembly.h"
+#include "backend_rocm/ElfKernels.h"
 #include "backend_rocm/Resources.h"
 #include "backend_rocm/lowering/Passes.h"
 
@@ -68,6 +69,19 @@ public:
   llvm::Expected<std::vector<KernelResources>> resources(llvm::ArrayRef<uint8_t> codeObject,
                                                          const TargetInfo &target) const override {
     return rocm::resources(codeObject, rowOf(target));
+  }
+
+  llvm::Expected<std::map<std::string, unsigned>>
+  spilledRegisters(llvm::ArrayRef<uint8_t> codeObject, const TargetInfo &target) const override {
+    llvm::Expected<rocm::ElfKernels> elf = rocm::ElfKernels::parse(codeObject, rowOf(target));
+    if (!elf)
+      return elf.takeError();
+    std::map<std::string, unsigned> spilled;
+    for (const rocm::ElfKernel &kernel : elf->kernels()) {
+      auto count = kernel.metadata.find(".vgpr_spill_count");
+      spilled[kernel.symbol] = count == kernel.metadata.end() ? 0 : unsigned(count->second);
+    }
+    return spilled;
   }
 
   llvm::Expected<std::string> disassemble(llvm::ArrayRef<uint8_t> codeObject,

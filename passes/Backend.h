@@ -88,6 +88,12 @@ public:
   virtual llvm::Expected<std::vector<KernelResources>>
   resources(llvm::ArrayRef<uint8_t> codeObject, const TargetInfo &target) const = 0;
 
+  /// Registers of a lane that a code object's kernels spill, by symbol; nothing if unknown.
+  virtual llvm::Expected<std::map<std::string, unsigned>>
+  spilledRegisters(llvm::ArrayRef<uint8_t> codeObject, const TargetInfo &target) const {
+    return std::map<std::string, unsigned>();
+  }
+
   /// An assembly listing; with `source`, source lines stand before their
   /// instructions.
   virtual llvm::Expected<std::string> disassemble(llvm::ArrayRef<uint8_t> codeObject,

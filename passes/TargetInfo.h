@@ -175,6 +175,7 @@ struct ArithmeticInfo {
   bool maximum3F32;  // three-operand maximum and minimum (NaN wins)
   bool maximumF32;   // two-operand maximum and minimum (NaN wins)
   bool dualIssueF32; // VOPD
+  bool fastF64;      // at half the rate of f32 or better
 };
 
 /// fp8 formats that conversion and matrix instructions of a target use.

@@ -112,6 +112,13 @@ std::map<std::string, ConfigValue> parseConfig(const std::string &text) {
 } // namespace
 
 void addCompilerBindings(py::module_ &module) {
+  py::class_<PerformanceNote>(module, "PerformanceNote")
+      .def_readonly("message", &PerformanceNote::message)
+      .def_readonly("remedy", &PerformanceNote::remedy)
+      .def_readonly("file", &PerformanceNote::file)
+      .def_readonly("line", &PerformanceNote::line)
+      .def_readonly("column", &PerformanceNote::column);
+
   py::class_<CompileResult>(module, "CompileResult")
       .def_readonly("plan", &CompileResult::plan)
       .def_property_readonly("code_object",
@@ -121,7 +128,8 @@ void addCompilerBindings(py::module_ &module) {
                              })
       .def_property_readonly("config", [](const CompileResult &r) { return r.config.entries(); })
       .def_readonly("stages", &CompileResult::stages)
-      .def_readonly("times", &CompileResult::times);
+      .def_readonly("times", &CompileResult::times)
+      .def_readonly("notes", &CompileResult::notes);
 
   py::class_<KernelResources>(module, "KernelResources")
       .def_readonly("symbol", &KernelResources::symbol)

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from wavetile import _C, block_sizes, code_cache, dump
 from wavetile.config import Config, Settings
-from wavetile.errors import ArgumentError, CompilationError, ConfigError
+from wavetile.errors import (
+    ArgumentError,
+    CompilationError,
+    ConfigError,
+    PerformanceWarning,
+    SourceLocation,
+)
 from wavetile.explanation import explain, format_resources
 from wavetile.structure import Flattener, Structure, is_structured
 from wavetile.syntax.regions import Parameter, find_tunables
 from wavetile.tracing.region import TracedRegion, kernel_symbol, trace_region
+from wavetile.warning import warn
 
 if TYPE_CHECKING:
     from wavetile.syntax.regions import Region
@@ -234,15 +241,21 @@ class RegionCompiler:
                 continue
         return []
 
-    @staticmethod
+    def _warn_of(self, result: _C.CompileResult) -> None:
+        for note in result.notes:
+            place = SourceLocation(note.file, note.line, max(0, note.column - 1))
+            warning = PerformanceWarning(note.message, location=place, remedy=note.remedy)
+            warn(self.source.function, warning)
+
     def _compile(
-        traced: TracedRegion, target: str, given: dict[str, int | str]
+        self, traced: TracedRegion, target: str, given: dict[str, int | str]
     ) -> _C.CompiledKernel:
         key = code_cache.cache_key(traced.module, target, given)
         if (cached := code_cache.load(key)) is not None:
             plan = _C.LaunchPlan.from_bytes(cached.plan)
             return _C.CompiledKernel(plan, cached.code_object)
         result = _C.compile(traced.module, target, given)
+        self._warn_of(result)
         code = code_cache.CachedCode(result.plan.to_bytes(), result.code_object, result.config)
         code_cache.store(key, code)
         return _C.CompiledKernel(result.plan, result.code_object)
@@ -286,6 +299,7 @@ class RegionCompiler:
         given = self._config_of(traced, config if config is not None else self.config)
         kept = [stage for stage in IR_STAGES if stage in wanted or stage in keep_stages]
         result = _C.compile(traced.module, target, given, kept)
+        self._warn_of(result)
         compiled = CompiledRegion(
             self.symbol,
             target,

@@ -222,3 +222,7 @@ class IgnoredOptionWarning(WavetileWarning):
 
 class RaceWarning(WavetileWarning):
     """Iterations of a top-level loop may touch one element: nothing proves that they do not."""
+
+
+class PerformanceWarning(WavetileWarning):
+    """A kernel does what is legal and slow on this target."""

@@ -170,6 +170,7 @@ llvm::Expected<CompileResult> Compilation::run() {
     return plan.takeError();
   result.plan = std::move(*plan);
 
+  PerformanceNotes notes(module, target);
   if (llvm::Error error = runPasses(
           "lowering", [&](OpPassManager &passes) { backend.addLoweringPasses(passes, target); }))
     return std::move(error);
@@ -180,6 +181,11 @@ llvm::Expected<CompileResult> Compilation::run() {
   if (keeps(llvmStage))
     result.stages[llvmStage.str()] = std::move(code->llvmIR);
   llvm::append_range(result.times, code->times);
+  auto spilled = backend.spilledRegisters(result.codeObject, target);
+  if (!spilled)
+    return spilled.takeError();
+  notes.addSpills(*spilled);
+  result.notes = notes.take();
   return std::move(result);
 }
 

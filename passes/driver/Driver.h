@@ -16,6 +16,7 @@
 
 #include "passes/Backend.h"
 #include "passes/Config.h"
+#include "passes/driver/PerformanceNotes.h"
 #include "runtime/LaunchPlan.h"
 
 #include <map>
@@ -59,6 +60,7 @@ struct CompileResult {
   Config config; // complete
   std::map<std::string, std::string> stages;
   StageTimes times;
+  std::vector<PerformanceNote> notes;
 };
 
 /// Names of the stages that `keepStages` takes, in the order they are made.

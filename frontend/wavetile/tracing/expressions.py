@@ -526,6 +526,8 @@ class Expressions:
                 return function(*args, **kwargs)
             except (TypeError, ValueError, ArithmeticError) as error:
                 self.emitter.fail(ArgumentError, f"{type(error).__name__}: {error}")
+        if function is slice and not kwargs:
+            return slice(*args)
         if function is len and isinstance(args[0], tuple):
             return len(args[0])
         if not kwargs and (number := self.scalars.call(function, args)) is not None:
