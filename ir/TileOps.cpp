@@ -374,6 +374,9 @@ LogicalResult ReduceOp::verify() {
   bool logical = getKind() == ReductionKind::And || getKind() == ReductionKind::Or;
   if (logical && !element.isInteger())
     return emitOpError() << "of kind and/or needs integers, not " << element;
+  bool compares = getKind() == ReductionKind::Maximum || getKind() == ReductionKind::Minimum;
+  if (compares && element.isInteger(1))
+    return emitOpError("compares numbers, not i1; use and/or");
   if (getType().getElementType() != element)
     return emitOpError("source and result differ in element type");
   return checkSameShape(*this, getType(), dropDim(source, getAxis()), "result");

@@ -96,9 +96,8 @@ Type Binding::bind(Operation *op, Type type) const {
   return RankedTensorType::get(shape, tensor.getElementType());
 }
 
-/// Rows are walked in vectors of eight elements, so that 16-bit elements fill 128
-/// bits; a size that is a multiple of neither eight nor all its lanes would leave
-/// the lanes of a wave with copies of one another.
+/// A size that is a multiple of neither `rowGranule` nor all its lanes would leave the
+/// lanes of a wave with copies of one another.
 LogicalResult Binding::checkRowSizes(ParallelOp loop) const {
   for (const auto &[name, dim] : getNamedDims(loop)) {
     if (dim.kind != NamedDim::Kind::Row)
@@ -106,10 +105,10 @@ LogicalResult Binding::checkRowSizes(ParallelOp loop) const {
     FailureOr<int64_t> bound = size(loop, name);
     if (failed(bound))
       return failure();
-    if (*bound % 8 != 0 && !llvm::isPowerOf2_64(*bound))
+    if (*bound % rowGranule != 0 && !llvm::isPowerOf2_64(*bound))
       return loop.emitOpError() << "no layout spreads rows of " << *bound << " elements ('"
-                                << name.getValue() << "') over lanes; use a multiple of 8, such as "
-                                << llvm::alignTo(*bound, 8);
+                                << name.getValue() << "') over lanes; use a multiple of "
+                                << rowGranule << ", such as " << llvm::alignTo(*bound, rowGranule);
   }
   return success();
 }

@@ -19,6 +19,10 @@
 
 namespace wavetile {
 
+/// Rows are walked in vectors of this many elements, so that 16-bit elements fill 128 bits: the
+/// size of a row's tile is a multiple of it, or a power of two.
+inline constexpr int64_t rowGranule = 8;
+
 /// What the body of a top-level loop says about one name.
 struct NamedDim {
   enum class Kind { Parallel, For, Row };

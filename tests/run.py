@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.mutants import run as mutants
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -120,6 +122,11 @@ def _fuzz(options: Options) -> Outcome:
     return Outcome(passed=done.returncode == 0, failed=done.returncode != 0)
 
 
+def _mutants(options: Options) -> Outcome:
+    passed, failed = mutants.run(options.build)
+    return Outcome(passed, failed)
+
+
 def _lit(options: Options) -> Outcome:
     report = options.results("lit")
     suite = options.build / "tests" / "lit"
@@ -138,6 +145,9 @@ def _pytest(options: Options) -> Outcome:
 
 
 # Name, what runs it, whether --quick leaves it out.
+# Steps that only an option of their own asks for.
+ASKED_FOR = ("fuzz", "mutants")
+
 STEPS: dict[str, tuple[Callable[[Options], Outcome], bool]] = {
     "formatting": (_check("formatting"), False),
     "file-headers": (_check("file_headers"), False),
@@ -150,6 +160,7 @@ STEPS: dict[str, tuple[Callable[[Options], Outcome], bool]] = {
     "googletest": (_googletest, False),
     "threads": (_threads, False),
     "fuzz": (_fuzz, True),
+    "mutants": (_mutants, True),
     "lit": (_lit, False),
     "pytest": (_pytest, False),
     "clang-tidy": (_check("clang_tidy"), True),
@@ -166,7 +177,7 @@ def _choose(arguments: list[str]) -> tuple[Options, list[str]]:
     parser.add_argument(
         "--only",
         action="append",
-        choices=[name for name in STEPS if name != "fuzz"],
+        choices=[name for name in STEPS if name not in ASKED_FOR],
         help="this step; repeatable",
     )
     parser.add_argument(
@@ -187,14 +198,21 @@ def _choose(arguments: list[str]) -> tuple[Options, list[str]]:
         metavar="SECONDS",
         help="broken code objects on the software device, made by libFuzzer; 60 s if not said",
     )
+    parser.add_argument(
+        "--mutants",
+        action="store_true",
+        help="that some test fails for each pass and strategy that is left out",
+    )
     known, pytest_arguments = parser.parse_known_args(arguments)
-    if (known.sanitize or known.sanitize_threads or known.fuzz) and (
-        pytest_arguments or known.only
-    ):
+    alone = known.sanitize or known.sanitize_threads or known.fuzz or known.mutants
+    if alone and (pytest_arguments or known.only):
         parser.error(
-            "--sanitize runs googletest and lit only, --sanitize-threads and --fuzz a step"
+            "--sanitize runs googletest and lit only, --sanitize-threads, --fuzz and --mutants a"
+            " step"
         )
 
+    if known.mutants:
+        return Options(ROOT / "build", known.quick), ["mutants"]
     if known.fuzz:
         return Options(ROOT / "build-fuzz", known.quick, fuzz_seconds=known.fuzz), ["fuzz"]
     if known.sanitize_threads:
@@ -205,7 +223,7 @@ def _choose(arguments: list[str]) -> tuple[Options, list[str]]:
     if known.only or pytest_arguments:
         return options, known.only or ["pytest"]
     chosen = [name for name, (_, slow) in STEPS.items() if not (slow and known.quick)]
-    return options, [name for name in chosen if name != "fuzz"]
+    return options, [name for name in chosen if name not in ASKED_FOR]
 
 
 def main(arguments: list[str]) -> int:

@@ -61,6 +61,10 @@ private:
   llvm::Error addLoopedRow(ParallelOp loop, StringAttr row, int64_t vector);
   llvm::Error addResidentRow(ParallelOp loop, StringAttr row, int64_t length, int64_t vector);
 
+  /// Waves of a workgroup where nothing asks for more.
+  int64_t usualWaves() const {
+    return std::min<int64_t>(usualThreads / target.waveSize(), target.maxWavesPerWorkgroup());
+  }
   /// Sets the key unless it is there.
   template <typename Value> llvm::Error choose(StringRef key, Value value) {
     return config.contains(key) ? llvm::Error::success() : config.set(key, ConfigValue(value));
@@ -162,7 +166,7 @@ llvm::Error Chooser::chooseBlocks(ParallelOp loop, int64_t elements) {
 
 llvm::Error Chooser::addElementwise(ParallelOp loop, const Dims &dims) {
   int64_t vector = std::max<int64_t>(8, vectorElements(loop, {}, target));
-  if (llvm::Error error = choose("waves", usualThreads / int64_t(target.waveSize())))
+  if (llvm::Error error = choose("waves", usualWaves()))
     return error;
   int64_t elements = *config.integer("waves") * target.waveSize() * vector;
   // A loop inside walks its dimension with all lanes of a wave.
@@ -224,7 +228,7 @@ llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
       results *= *config.integer(name);
   }
   int64_t waves = std::clamp<int64_t>(floorPowerOf2(results / (16 * int64_t(target.waveSize()))), 1,
-                                      usualThreads / int64_t(target.waveSize()));
+                                      usualWaves());
   if (llvm::Error error = choose("waves", waves))
     return error;
   if (llvm::Error error = choose("matrix", int64_t(16)))
@@ -256,7 +260,7 @@ int64_t Chooser::givenRowsPerBlock(ParallelOp loop) const {
 /// Enough blocks of a few chunks each to fill the device, each row shared by a
 /// power of two of them.
 llvm::Error Chooser::addGridRow(ParallelOp loop, StringAttr row, int64_t length, int64_t vector) {
-  if (llvm::Error error = choose("waves", usualThreads / int64_t(target.waveSize())))
+  if (llvm::Error error = choose("waves", usualWaves()))
     return error;
   int64_t chunk = *config.integer("waves") * target.waveSize() * vector * 2;
   if (llvm::Error error = choose(row, chunk))
@@ -301,7 +305,9 @@ llvm::Error Chooser::addResidentRow(ParallelOp loop, StringAttr row, int64_t len
   int64_t wanted = config.integer(row).value_or(length);
   if (!config.contains(row) && isSorted(loop, row))
     wanted = ceilPowerOf2(wanted);
-  auto rounded = [&](int64_t lanes) { return int64_t(llvm::alignTo(wanted, lanes * vector)); };
+  auto rounded = [&](int64_t lanes) {
+    return int64_t(llvm::alignTo(wanted, std::max(lanes * vector, rowGranule)));
+  };
   auto idle = [&](int64_t lanes) { return 1.0 - double(wanted) / double(rounded(lanes)); };
 
   // Fewer lanes to a row leave less of the tile idle.
@@ -322,7 +328,7 @@ llvm::Error Chooser::addResidentRow(ParallelOp loop, StringAttr row, int64_t len
   if (llvm::Error error = choose(row, rounded(lanes * rowWaves)))
     return error;
 
-  int64_t waves = rowWaves > 1 ? rowWaves : usualThreads / waveSize;
+  int64_t waves = rowWaves > 1 ? rowWaves : usualWaves();
   if (llvm::Error error = choose("waves", waves))
     return error;
   int64_t rowsPerBlock =

@@ -1,4 +1,4 @@
-//===- Registry.cpp - The backends of this build ----------------*- C++ -*-===//
+//===- Registry.cpp - Finding a backend -------------------------*- C++ -*-===//
 //
 // Part of Wavetile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +7,6 @@
 
 #include "passes/driver/Driver.h"
 
-#include "backend_rocm/Backend.h"
-
 #include "ir/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,15 +14,6 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace wavetile;
-
-const BackendRegistry &BackendRegistry::builtin() {
-  static const BackendRegistry registry = [] {
-    BackendRegistry made;
-    made.add(createROCmBackend());
-    return made;
-  }();
-  return registry;
-}
 
 llvm::Expected<const Backend *> BackendRegistry::find(llvm::StringRef target) const {
   llvm::SmallVector<llvm::StringRef> names;

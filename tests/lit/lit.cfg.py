@@ -18,7 +18,9 @@ config.excludes = ["Inputs", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.join(config.wavetile_source, "tests", "lit")
 config.test_exec_root = os.path.join(config.wavetile_build, "tests", "lit")
 
-tools = os.path.join(config.wavetile_build, "bin")
+# tests/mutants/run.py names tools that leave something out.
+tools = lit_config.params.get("tools", os.path.join(config.wavetile_build, "bin"))
+config.environment["WAVETILE_MUTANT"] = lit_config.params.get("mutant", "")
 config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ["PATH"]])
 config.environment["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
 # As for the unit tests: Debian's LLVM is not instrumented and poisons memory that it then uses.

@@ -17,7 +17,7 @@ import wavetile
 from wavetile.devices import devices, software_device
 
 #: A target's wave size; sizes of tests are chosen around it.
-WAVE_SIZES = {"gfx942": 64, "gfx950": 64, "gfx1150": 32}
+WAVE_SIZES = {"gfx942": 64, "gfx950": 64, "gfx1150": 32, "host": 1}
 
 #: The 8-bit float that a target's conversions and matrix instructions know.
 FP8 = {"gfx942": torch.float8_e4m3fnuz, "gfx950": torch.float8_e4m3fn}
@@ -37,7 +37,12 @@ def on(
     config: Mapping[str, int | str] | None = None,
     fast_math: bool = True,
 ) -> wavetile.Kernel:
-    """The kernel, compiled for a target and run on the software device that is one."""
+    """The kernel, compiled for a target and run on the software device that is one.
+
+    A workgroup of the host (see test_backend_host.py) is one wave, whatever the Config says.
+    """
+    if target == "host" and config and "waves" in config:
+        config = {**config, "waves": 1}
     return _variant(kernel, target, wavetile.Config(config) if config else None, fast_math)
 
 

@@ -217,5 +217,5 @@ def test_row_strategies(strategy: str, generator: torch.Generator) -> None:
     x = torch.randn(11, 700, generator=generator)
     which = torch.randint(0, 11, (23,), generator=generator)
     config = {"x_dim1.strategy": strategy, "x_dim1": 256 if strategy == "looped" else 1024}
-    y = on(gathered_softmax, "gfx942", config)(x, which)
+    y = on(gathered_softmax, TARGETS[0], config)(x, which)
     torch.testing.assert_close(y, torch.softmax(x[which], -1), atol=1e-6, rtol=1e-5)

@@ -11,6 +11,8 @@ import wavetile
 import wavetile.language as wl
 from wavetile.testing import assert_close
 
+from .end_to_end import on
+
 # Sizes one, around a vector and a wave, and a prime beyond them.
 SHAPES = [(1, 1), (3, 7), (2, 64), (5, 65), (37, 1009)]
 
@@ -161,6 +163,29 @@ def test_every_integer(
     if dtype == torch.bool and function in (argmax, argmin, max_value):
         x = x.int()  # bool has no order
     check(function, x)
+
+
+@wavetile.kernel
+def reduce_bits(function: wl.constexpr, x: torch.Tensor, out: torch.Tensor) -> None:
+    m, n = x.size()
+    for rows in wl.tile(m):
+        out[rows] = function(x[rows, :])
+
+
+@pytest.mark.parametrize("strategy", ["resident", "looped", "grid"])
+@pytest.mark.parametrize("function", [amax, amin])
+def test_bits_are_zero_and_one(
+    function: Callable[..., Any], strategy: str, target: str, generator: torch.Generator
+) -> None:
+    """True is larger than false, however the row is walked."""
+    share = torch.tensor([0, 0.01, 0.01, 0.5, 0.99, 0.99, 1])
+    x = torch.rand(7, 200, generator=generator) < share[:, None]
+    out = torch.empty(7, dtype=torch.bool)
+    config = {"rows": 1, "n.strategy": strategy, "n": 256 if strategy == "resident" else 64}
+    if strategy == "grid":
+        config["n.blocks"] = 2
+    on(reduce_bits, target, {**config, "waves": 1})(function, x, out)
+    assert torch.equal(out, function(x))
 
 
 @wavetile.kernel

@@ -240,6 +240,15 @@ tile.program @reduce(%n: index) attributes {waves = 1 : i64} {
 
 // -----
 
+tile.program @reduce_bits(%n: index) attributes {waves = 1 : i64} {
+  %a = arith.constant dense<true> : tensor<4x2xi1>
+  // expected-error @+1 {{compares numbers, not i1; use and/or}}
+  %b = tile.reduce maximum %a axis 1 extent(%n) : tensor<4x2xi1> -> tensor<4xi1>
+  tile.return
+}
+
+// -----
+
 tile.program @reduce(%n: index) attributes {waves = 1 : i64} {
   %a = arith.constant dense<0.0> : tensor<4x2xf32>
   // expected-error @+1 {{result must have the shape of 'tensor<2xf32>', not 'tensor<4xf32>'}}

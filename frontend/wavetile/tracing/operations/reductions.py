@@ -45,6 +45,9 @@ def _number_of(emitter: Emitter, tile: Tile, axes: list[int]) -> Integer:
 
 def reduce(emitter: Emitter, kind: str, tile: Tile, axes: list[int], keepdim: bool) -> Tile:
     """Combines along dimensions in the tile's own dtype."""
+    if tile.dtype is torch.bool:
+        # The dialect compares integers as signed ones, of which one bit has 0 and -1.
+        kind = {"maximum": "or", "minimum": "and"}.get(kind, kind)
     for axis in reversed(axes):
         dim = tile.dims[axis]
         if dim.name is None:
