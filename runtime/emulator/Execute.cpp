@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
 
 #include "runtime/emulator/Machine.h"
 
@@ -15,8 +14,32 @@
 #include "runtime/emulator/ThreadPool.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wavetile::device {
+
+using WorkgroupPool = std::vector<std::unique_ptr<ResidentWorkgroup>>;
+
+namespace {
+
+/// What workgroups of a thread's last launch had in memory, for its next one: getting that from the
+/// system takes longer than a small launch.
+class SpareWorkgroups {
+public:
+  WorkgroupPool take() { return std::exchange(kept, {}); }
+  void keep(WorkgroupPool pool) {
+    std::erase_if(pool, [](const auto &group) { return group->capacity() > mostBytes; });
+    if (pool.size() > most)
+      pool.resize(most);
+    kept = std::move(pool);
+  }
+
+private:
+  static constexpr size_t most = 2, mostBytes = size_t(4) << 20;
+  WorkgroupPool kept;
+};
+
+} // namespace
 
 LaunchResult run(const Launch &launch, const MemoryMap &memory) {
   LaunchContext context(launch);
@@ -31,7 +54,8 @@ LaunchResult run(const Launch &launch, const MemoryMap &memory) {
   // What happened before what is kept for the launch as a whole.
   if (launch.checks.globalRaces)
     threads = 1;
-  std::vector<std::unique_ptr<ResidentWorkgroup>> pool;
+  static thread_local SpareWorkgroups spare;
+  WorkgroupPool pool = spare.take();
   Scheduler scheduler(context, memory, std::max<uint64_t>(capacity, 1), threads, pool);
   auto work = [&](llvm::function_ref<void()> callHelp) {
     HostFloatControl control;
@@ -43,7 +67,9 @@ LaunchResult run(const Launch &launch, const MemoryMap &memory) {
   else
     work([&] { help.emplace(threads - 1, [&] { work(nullptr); }); });
   help.reset();
-  return scheduler.takeResult();
+  LaunchResult result = scheduler.takeResult();
+  spare.keep(std::move(pool));
+  return result;
 }
 
 } // namespace wavetile::device
