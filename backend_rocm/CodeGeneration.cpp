@@ -7,6 +7,7 @@
 
 #include "backend_rocm/CodeGeneration.h"
 
+#include "backend_rocm/DevicePrintf.h"
 #include "backend_rocm/KernelAttributes.h"
 #include "backend_rocm/Linker.h"
 #include "backend_rocm/OptimisationPipeline.h"
@@ -306,6 +307,7 @@ llvm::Error wavetile::rocm::optimise(LLVMProgram &program, const Target &target,
   llvm::raw_string_ostream stream(words);
   if (llvm::verifyModule(module, &stream))
     return invalidModule(module, target, words);
+  expandPrintf(module);
   if (llvm::Error error = setKernelAttributes(module, target, options.preloadArguments))
     return invalidModule(module, target, llvm::toString(std::move(error)));
   return runStage("optimise", program, target, machine.machine, nullptr,

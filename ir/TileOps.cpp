@@ -429,6 +429,63 @@ LogicalResult DotOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// What a kernel says, and instructions by name
+//===----------------------------------------------------------------------===//
+
+/// Checks that there is an offset and an extent for each dimension.
+template <typename Op> static LogicalResult checkPlace(Op op, int64_t rank) {
+  if (int64_t(op.getExtents().size()) != rank || int64_t(op.getOffsets().size()) != rank)
+    return op.emitOpError() << "needs an offset and an extent for each of " << rank
+                            << " dimensions";
+  return success();
+}
+
+LogicalResult PrintOp::verify() {
+  if (getValues().empty())
+    return checkPlace(*this, 0);
+  auto first = cast<RankedTensorType>(getValues().front().getType());
+  for (Value value : getValues()) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (failed(checkSameShape(*this, type, first, "each tile")))
+      return failure();
+    if (!isa<FloatType>(type.getElementType()) && !type.getElementType().isInteger(64))
+      return emitOpError() << "prints floats and i64, not " << type.getElementType();
+  }
+  return checkPlace(*this, first.getRank());
+}
+
+unsigned PrintOp::getDigits(Type element) {
+  // One more than the digits that p bits hold at least, and one for the step between powers.
+  unsigned precision = cast<FloatType>(element).getFPMantissaWidth();
+  return 2 + unsigned(precision * 0.30103);
+}
+
+LogicalResult AssertOp::verify() {
+  if (!getCondition().getType().getElementType().isInteger(1))
+    return emitOpError() << "needs a condition of i1, not " << getCondition().getType();
+  return checkPlace(*this, getCondition().getType().getRank());
+}
+
+void InlineAsmOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if (getSideEffects())
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
+LogicalResult InlineAsmOp::verify() {
+  if (getResults().empty())
+    return emitOpError("needs a result");
+  if (int64_t(getPack()) < 1)
+    return emitOpError("takes at least one element at a time");
+  auto first = cast<RankedTensorType>(getResults().front().getType());
+  SmallVector<Type> types(getOperandTypes());
+  llvm::append_range(types, getResultTypes());
+  for (Type type : types)
+    if (failed(checkSameShape(*this, cast<RankedTensorType>(type), first, "each tile")))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Staging and layouts
 //===----------------------------------------------------------------------===//
 

@@ -93,7 +93,9 @@ static bool keepsPlaces(Operation *op) {
 }
 
 /// Operations whose tiles all have one layout, though elements along an axis depend on each other.
-static bool keepsLayout(Operation *op) { return isa<tile::ScanOp, tile::SortOp>(op); }
+static bool keepsLayout(Operation *op) {
+  return isa<tile::ScanOp, tile::SortOp, tile::InlineAsmOp, tile::PrintOp>(op);
+}
 
 const Layout *LayoutAssignment::find(Value value) const {
   auto found = layouts.find(value);
@@ -531,11 +533,16 @@ LogicalResult LayoutAssignment::rewrite(Operation *op) {
         setResultLayout(reduce->getResult(0), find(reduce.getSource())->slice(reduce.getAxis()));
         return success();
       })
-      .Case<tile::ScanOp, tile::SortOp>([&](auto scan) {
-        Layout layout = *find(scan->getOperand(0));
-        for (OpOperand &operand : scan->getOpOperands())
+      .Case<tile::ScanOp, tile::SortOp, tile::InlineAsmOp, tile::PrintOp>([&](auto op) {
+        SmallVector<Value> values(op->getResults());
+        llvm::append_range(values, op->getOperands());
+        auto first = llvm::find_if(values, isTile);
+        if (first == values.end())
+          return success();
+        Layout layout = *find(*first);
+        for (OpOperand &operand : op->getOpOperands())
           requireOperand(operand, layout);
-        for (OpResult result : scan->getResults())
+        for (OpResult result : op->getResults())
           setResultLayout(result, layout);
         return success();
       })

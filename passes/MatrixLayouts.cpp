@@ -30,6 +30,8 @@ std::optional<ElementKind> wavetile::elementKindOf(Type type) {
           return ElementKind::I8;
         case 32:
           return ElementKind::I32;
+        case 64:
+          return ElementKind::I64;
         default:
           return std::nullopt;
         }
@@ -277,14 +279,16 @@ static llvm::Expected<DotLayouts> layoutsWithoutInstruction(const TargetInfo &ta
   return DotLayouts{nullptr, false, *lhs, *rhs, *result};
 }
 
-/// Types that an fma multiplies as they are, or after one conversion. To do so with the other fp8
-/// format than the target's would be slower by orders of magnitude than what was asked for.
+/// Types that are multiplied one by one, as they are or after one conversion.
 static bool hasFma(ElementKind kind) {
   switch (kind) {
   case ElementKind::F16:
   case ElementKind::BF16:
   case ElementKind::F32:
   case ElementKind::F64:
+  case ElementKind::I8:
+  case ElementKind::I32:
+  case ElementKind::I64:
     return true;
   default:
     return false;

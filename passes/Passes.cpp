@@ -14,6 +14,7 @@ void wavetile::registerTilePasses(const std::function<const TargetInfo &()> &tar
   mlir::registerPass([=] { return createBindConfigPass(target()); });
   mlir::registerPass([] { return createInferBoundsPass(); });
   mlir::registerPass([] { return createPeelTailsPass(); });
+  mlir::registerPass([=] { return createWidenDotsPass(target()); });
   mlir::registerPass([=] { return createPlanPass(target()); });
   mlir::registerPass([] { return createStageOperands(); });
   mlir::registerPass([=] { return createAssignLayoutsPass(target()); });

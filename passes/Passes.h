@@ -27,6 +27,7 @@ class TargetInfo;
 
 std::unique_ptr<mlir::Pass> createSelectReductionStrategyPass(const TargetInfo &target);
 std::unique_ptr<mlir::Pass> createBindConfigPass(const TargetInfo &target);
+std::unique_ptr<mlir::Pass> createWidenDotsPass(const TargetInfo &target);
 std::unique_ptr<mlir::Pass> createInferBoundsPass();
 std::unique_ptr<mlir::Pass> createPeelTailsPass();
 std::unique_ptr<mlir::Pass> createPlanPass(const TargetInfo &target);

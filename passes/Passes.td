@@ -66,6 +66,15 @@ def InferBounds : Pass<"tile-infer-bounds", "::mlir::ModuleOp"> {
   }];
 }
 
+def WidenDots : Pass<"tile-widen-dots", "::mlir::ModuleOp"> {
+  let summary = "convert operands of dots that the target has no instruction for";
+  let constructor = "::wavetile::createWidenDotsPass(target)";
+  let description = [{
+    Operands of an fp8 format that the target cannot multiply, or of which it multiplies
+    more than there are at a time, become bf16, which is exact.
+  }];
+}
+
 def PeelTails : Pass<"tile-peel-tails", "::mlir::ModuleOp"> {
   let summary = "split tile loops into steps that need no mask and one that does";
   let constructor = "::wavetile::createPeelTailsPass(target)";

@@ -35,6 +35,10 @@ void wavetile::forEachExtent(Operation *op,
       })
       .Case(
           [&](SortOp sort) { visit(sort.getSource().getType(), sort.getAxis(), sort.getExtent()); })
+      .Case<PrintOp, AssertOp>([&](auto shown) {
+        for (auto [axis, extent] : llvm::enumerate(shown.getExtents()))
+          visit(cast<RankedTensorType>(shown->getOperand(0).getType()), axis, extent);
+      })
       .Case([&](FillBeyondOp fill) { visit(fill.getType(), fill.getAxis(), fill.getExtent()); })
       .Case([&](DotOp dot) { visit(dot.getLhs().getType(), 1, dot.getExtent()); });
 }

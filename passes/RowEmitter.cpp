@@ -93,6 +93,14 @@ static Value castIndex(OpBuilder &builder, Location loc, Value index, Type type)
   return type.isIndex() ? index : arith::IndexCastOp::create(builder, loc, type, index).getResult();
 }
 
+/// `offset` moved by `begin`.
+static Value movedBy(OpBuilder &builder, Location loc, Value offset, Value begin) {
+  auto constant = offset.getDefiningOp<arith::ConstantIndexOp>();
+  if (constant && constant.value() == 0)
+    return begin;
+  return arith::AddIOp::create(builder, loc, offset, begin);
+}
+
 void PhaseEmitter::emitWide(Operation *op, IRMapping &chunk, Value begin, Value extent) {
   Operation *clone = builder.clone(*op, chunk);
   auto moveAccess = [&](auto access, RankedTensorType type) {
@@ -102,17 +110,24 @@ void PhaseEmitter::emitWide(Operation *op, IRMapping &chunk, Value begin, Value 
         continue;
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPoint(access);
-      Value offset = access.getOffsets()[viewDim];
-      auto constant = offset.template getDefiningOp<arith::ConstantIndexOp>();
-      if (constant && constant.value() == 0)
-        offset = begin;
-      else
-        offset = arith::AddIOp::create(builder, access.getLoc(), offset, begin);
-      access.getOffsetsMutable()[viewDim].set(offset);
+      access.getOffsetsMutable()[viewDim].set(
+          movedBy(builder, access.getLoc(), access.getOffsets()[viewDim], begin));
     }
     access.getExtentsMutable()[axis].set(extent);
   };
-  if (auto load = dyn_cast<LoadOp>(clone)) {
+  auto moveShown = [&](auto shown) {
+    unsigned axis = *phases.axis(shown->getOperand(0).getType());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(shown);
+    shown.getOffsetsMutable()[axis].set(
+        movedBy(builder, shown.getLoc(), shown.getOffsets()[axis], begin));
+    shown.getExtentsMutable()[axis].set(extent);
+  };
+  if (auto print = dyn_cast<PrintOp>(clone)) {
+    moveShown(print);
+  } else if (auto check = dyn_cast<AssertOp>(clone)) {
+    moveShown(check);
+  } else if (auto load = dyn_cast<LoadOp>(clone)) {
     moveAccess(load, load.getType());
   } else if (auto store = dyn_cast<StoreOp>(clone)) {
     moveAccess(store, store.getValue().getType());
@@ -181,7 +196,7 @@ void PhaseEmitter::emit(Value lower, Value upper) {
   std::vector<Accumulators> reductions;
   SmallVector<Value> inits;
   for (Operation *root : roots) {
-    if (isa<StoreOp>(root))
+    if (!phases.isReduction(root))
       continue;
     reductions.push_back(emitInits(root));
     llvm::append_range(inits, reductions.back().inits);

@@ -47,6 +47,16 @@ static bool hasRowTwice(Type type, StringAttr row) {
   return tensor && llvm::count(getDimNames(tensor), row) > 1;
 }
 
+bool RowPhases::isRoot(Operation *op) const {
+  return isReduction(op) || isa<StoreOp, PrintOp, AssertOp>(op);
+}
+
+/// What must happen as often as the kernel says.
+static bool isCounted(Operation *op) {
+  auto assembly = dyn_cast<InlineAsmOp>(op);
+  return isa<AtomicOp, PrintOp, AssertOp>(op) || (assembly && assembly.getSideEffects());
+}
+
 bool RowPhases::needsWholeRow(Operation *op) const {
   if (isa<TakeOp>(op))
     return llvm::any_of(op->getOperandTypes(), [&](Type type) { return axis(type); }) ||
@@ -71,6 +81,9 @@ LogicalResult RowPhases::classify(Report report) {
     levels[&op] = level;
 
     bool nested = op.getNumRegions() != 0;
+    if (auto assembly = dyn_cast<InlineAsmOp>(op);
+        assembly && assembly.getSideEffects() && axis(assembly.getResult(0).getType()))
+      return report(&op, "its assembly has side effects"), failure();
     if (needsWholeRow(&op))
       return report(&op, "it needs the whole row"), failure();
     bool touches = op.walk([&](Operation *inner) {
@@ -99,7 +112,7 @@ LogicalResult RowPhases::classify(Report report) {
     });
     if (!agree)
       return report(&op, "its operations disagree on how long it is"), failure();
-    if (isReduction(&op) || isa<StoreOp>(op))
+    if (isRoot(&op))
       phases = std::max(phases, level + 1);
   }
   if (!length)
@@ -130,9 +143,12 @@ LogicalResult RowPhases::checkMemoryOrder(bool shared, Report report) {
   for (Operation &op : operations()) {
     if (!isWide(&op)) {
       unsigned first = 2 * level(&op), last = first;
+      WalkResult walked = op.walk([&](Operation *inner) {
+        return shared && isCounted(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      });
+      if (walked.wasInterrupted())
+        return report(&op, "each block that shares it would do this once more"), failure();
       for (Operation *access : getAccesses(&op)) {
-        if (shared && isa<AtomicOp>(access))
-          return report(access, "each block that shares it would do this atomic"), failure();
         if (shared && isa<LoadOp>(access))
           last = 2 * phases;
         accesses.push_back({access, first, last, false});
@@ -183,7 +199,7 @@ LogicalResult RowPhases::checkMemoryOrder(bool shared, Report report) {
 SmallVector<Operation *> RowPhases::roots(unsigned phase) const {
   SmallVector<Operation *> found;
   for (Operation &op : operations())
-    if (isWide(&op) && level(&op) == phase && (isReduction(&op) || isa<StoreOp>(op)))
+    if (isWide(&op) && level(&op) == phase && isRoot(&op))
       found.push_back(&op);
   return found;
 }

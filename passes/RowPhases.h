@@ -51,11 +51,13 @@ public:
   unsigned getNumPhases() const { return phases; }
 
   bool isWide(mlir::Operation *op) const { return wide.contains(op); }
+  /// Whether it combines the elements of the row.
+  bool isReduction(mlir::Operation *op) const;
   /// The axis of the row in a tile type, if it has one.
   std::optional<unsigned> axis(mlir::Type type) const;
   unsigned level(mlir::Operation *op) const { return levels.lookup(op); }
 
-  /// Reductions of phase `phase` and wide stores in it, in program order.
+  /// Reductions of phase `phase`, and wide stores and prints in it, in program order.
   llvm::SmallVector<mlir::Operation *> roots(unsigned phase) const;
   /// The wide operations that phase `phase` computes, in program order: its roots
   /// without the reductions themselves, and what they need.
@@ -71,7 +73,8 @@ private:
   mlir::LogicalResult checkMemoryOrder(bool shared, Report report);
   /// Cannot work on a chunk of the row by itself.
   bool needsWholeRow(mlir::Operation *op) const;
-  bool isReduction(mlir::Operation *op) const;
+  /// What a phase is made for.
+  bool isRoot(mlir::Operation *op) const;
   /// The operations of the loop's body, without its terminator.
   llvm::iterator_range<mlir::Block::iterator> operations() const;
   static mlir::FailureOr<RowPhases> analyse(tile::ParallelOp loop, mlir::StringAttr row,

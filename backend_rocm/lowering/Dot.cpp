@@ -257,7 +257,10 @@ static LogicalResult lowerByFma(Lowering &state, tile::DotOp op) {
   auto read = [&](OperandSource &source, Value tileValue, unsigned reg) {
     Type element = cast<RankedTensorType>(tileValue.getType()).getElementType();
     Value value = source.elements(reg, 1).front();
-    return element == accumulatorType ? value : extendFloat(state, value, element, accumulatorType);
+    if (element == accumulatorType)
+      return value;
+    return isa<IntegerType>(element) ? state.castInteger(value, accumulatorType)
+                                     : extendFloat(state, value, element, accumulatorType);
   };
   struct Step {
     llvm::DenseMap<int64_t, Value> rows, columns;
@@ -281,7 +284,10 @@ static LogicalResult lowerByFma(Lowering &state, tile::DotOp op) {
       Value left = step.rows.lookup(at[0]), right = step.columns.lookup(at[1]);
       if (!left || !right)
         return op.emitOpError("has operand layouts that do not match its result's");
-      results[reg] = LLVM::FMAOp::create(state.builder, state.loc, left, right, results[reg]);
+      if (isa<IntegerType>(accumulatorType))
+        results[reg] = state.add(state.mul(left, right), results[reg]);
+      else
+        results[reg] = LLVM::FMAOp::create(state.builder, state.loc, left, right, results[reg]);
     }
     if (!isLast && (lhs.isInLds() || rhs.isInLds()))
       keepApart(state, SchedulingScalar | SchedulingVectorMemory);

@@ -43,7 +43,12 @@ struct MemoryView {
 };
 
 /// Address spaces of the target.
-enum AddressSpace : unsigned { GlobalSpace = 1, LdsSpace = 3, BufferResourceSpace = 8 };
+enum AddressSpace : unsigned {
+  GlobalSpace = 1,
+  LdsSpace = 3,
+  ConstantSpace = 4,
+  BufferResourceSpace = 8
+};
 
 class Lowering {
 public:

@@ -44,6 +44,10 @@ llvm::LogicalResult lowerLoad(Lowering &state, tile::LoadOp op);
 llvm::LogicalResult lowerStore(Lowering &state, tile::StoreOp op);
 llvm::LogicalResult lowerAtomic(Lowering &state, tile::AtomicOp op);
 
+llvm::LogicalResult lowerPrint(Lowering &state, tile::PrintOp op);
+llvm::LogicalResult lowerAssert(Lowering &state, tile::AssertOp op);
+llvm::LogicalResult lowerInlineAsm(Lowering &state, tile::InlineAsmOp op);
+
 llvm::LogicalResult lowerScalar(Lowering &state, tile::ScalarOp op);
 llvm::LogicalResult lowerFull(Lowering &state, tile::FullOp op);
 llvm::LogicalResult lowerIota(Lowering &state, tile::IotaOp op);

@@ -359,6 +359,9 @@ LogicalResult ProgramLowering::lowerOperation(Operation *op) {
         orderAccess(atomic);
         return lowerAtomic(state, atomic);
       })
+      .Case([&](tile::PrintOp print) { return lowerPrint(state, print); })
+      .Case([&](tile::AssertOp check) { return lowerAssert(state, check); })
+      .Case([&](tile::InlineAsmOp assembly) { return lowerInlineAsm(state, assembly); })
       .Case([&](tile::ScalarOp scalar) { return lowerScalar(state, scalar); })
       .Case([&](tile::LoadOp load) {
         orderAccess(load);

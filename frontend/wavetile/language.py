@@ -47,12 +47,19 @@ __all__ = [
     "constexpr",
     "cumprod",
     "cumsum",
+    "device_assert",
+    "device_print",
     "dot",
+    "dot_scaled",
     "fma",
     "full",
     "grid",
+    "inline_asm",
+    "inline_asm_elementwise",
+    "jagged_tile",
     "join",
     "load",
+    "pack_fp4",
     "rand",
     "randint",
     "randn",
@@ -64,6 +71,7 @@ __all__ = [
     "static_range",
     "store",
     "tile",
+    "unpack_fp4",
     "zeros",
 ]
 
@@ -237,6 +245,28 @@ def grid(
                 out[batch, rows] = x[batch, rows] * 2
     """
     raise _outside("grid")
+
+
+@_device_function
+def jagged_tile(parent: torch.Tensor) -> Iterator[Any]:
+    """Loops over blocks of a dimension that ends at another index in each row.
+
+    Blocks go up to the end of the longest row. Loads give 0 for elements that a row does not have,
+    stores leave them out, and so do sums, products, maxima, minima and matrix products.
+
+    Args:
+        parent: a tile of integers whose dimensions are those of loops around: the end of each row
+
+    Raises:
+        ArgumentError: it is something else, or the loop is a top-level one
+        ShapeError: something sorts, scans or averages along it
+
+    Example:
+        for rows in wl.tile(lengths.size(0)):
+            for k in wl.jagged_tile(lengths[rows]):
+                total += x[rows, k].sum(-1)
+    """
+    raise _outside("jagged_tile")
 
 
 @_device_function
@@ -610,6 +640,157 @@ def dot(
             acc = wl.dot(x[rows, k], y[k, cols], acc)
     """
     raise _outside("dot")
+
+
+@_device_function
+def dot_scaled(
+    mat1: torch.Tensor,
+    mat1_scale: torch.Tensor | None,
+    mat1_format: str,
+    mat2: torch.Tensor,
+    mat2_scale: torch.Tensor | None,
+    mat2_format: str,
+    acc: torch.Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """The product of matrices whose elements share scales, plus `acc`, summed in f32.
+
+    A scale is a power of two for 32 elements along K (the MX formats of the OCP).
+
+    Args:
+        mat1: M x K; M x K/2 bytes for "e2m1", with even elements in the lower bits
+        mat1_scale: M x K/32 of torch.float8_e8m0fnu or torch.uint8, or one for each element of
+            mat1; None for 1
+        mat1_format: "e2m1", "e4m3", "e5m2", "bf16" or "fp16"
+        mat2: K x N; K/2 x N bytes for "e2m1"
+        mat2_scale: N x K/32, or K/32 x N, or one for each element of mat2; None for 1
+        mat2_format: as for mat1
+        acc: a tile of M x N
+        out_dtype: the dtype of the result; without it that of `acc`, or f32
+
+    Raises:
+        ArgumentError: a format that does not exist
+        DTypeError: a matrix or scale whose dtype is not of its format
+        ShapeError: the dimensions do not agree
+
+    Example:
+        acc = wl.dot_scaled(x[rows, :], x_scale[rows, :], "e4m3",
+                            y[:, cols], y_scale[cols, :], "e4m3", acc)
+    """
+    raise _outside("dot_scaled")
+
+
+@_device_function
+def unpack_fp4(
+    input: torch.Tensor, dtype: torch.dtype = torch.float32
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The two fp4 numbers (e2m1) in each byte, as floats.
+
+    Args:
+        input: a tile of torch.float4_e2m1fn_x2 or torch.uint8
+        dtype: of the results
+
+    Returns:
+        those in the lower 4 bits, the even elements, and those in the upper ones
+
+    Example:
+        even, odd = wl.unpack_fp4(x[rows, :], torch.bfloat16)
+    """
+    raise _outside("unpack_fp4")
+
+
+@_device_function
+def pack_fp4(low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
+    """Bytes with the nearest fp4 (e2m1) of two floats: the reverse of `unpack_fp4`.
+
+    Of two that are as near the even one is taken; NaN and what is above 6 in magnitude is 6.
+
+    Args:
+        low, high: tiles of floats, for the lower and the upper 4 bits
+
+    Returns:
+        a tile of torch.float4_e2m1fn_x2
+    """
+    raise _outside("pack_fp4")
+
+
+@_device_function
+def device_print(prefix: str, *values: Any) -> None:
+    """Prints tiles and numbers while a kernel runs, a line for each element.
+
+    A line such as `x [3, 5]: 1.5, 2` has the text, the indices of the element in its loops, and
+    what each value holds there. Lines come in no order, after the kernel has run. Of what one
+    launch prints, HIP keeps a megabyte.
+
+    Args:
+        prefix: a constant string
+        values: tiles that broadcast against one another, tile indices, numbers; none prints the
+            text once for each block
+
+    Raises:
+        ArgumentError: the text is no constant string, or a value is neither
+
+    Example:
+        wl.device_print("x", rows.index, x[rows])
+    """
+    raise _outside("device_print")
+
+
+@_device_function
+def device_assert(condition: torch.Tensor | bool, message: str = "") -> None:
+    """Ends the launch if an element of the condition is false.
+
+    The call of the kernel then raises a `DeviceError`, whose report names the line. A kernel that
+    runs as Python raises an `AssertionError`.
+
+    Args:
+        condition: a tile of bool, or a bool
+        message: a constant string, printed with the line and the indices of the element
+
+    Raises:
+        DTypeError: the condition is no tile of bool
+
+    Example:
+        wl.device_assert(index[rows] < x.size(0), "the index is in range")
+    """
+    raise _outside("device_assert")
+
+
+@_device_function
+def inline_asm(
+    asm: str,
+    constraints: str,
+    args: Sequence[Any],
+    dtype: Any,
+    is_pure: bool = True,
+    pack: int = 1,
+) -> Any:
+    """Elements that instructions of the GPU compute, in the syntax of LLVM's assembler.
+
+    Args:
+        asm: the instructions, with $0, $1, ... for registers: first those of the results
+        constraints: LLVM's for each of these registers, such as "=v,v,v"; v is a vector register
+        args: tiles, which broadcast against one another, and numbers
+        dtype: that of the result, or a tuple of them for several results
+        is_pure: without effects; otherwise it is never left out, moved or repeated
+        pack: how many elements it computes at a time; those of 8 and 16 bits share registers of
+            32 bits, from the lowest bits up, those of 64 bits take two
+
+    Returns:
+        a tile of the operands' shape, or a tuple of them
+
+    Raises:
+        ArgumentError: the strings are no constants, or there is no operand
+        CompilationError: the target has no such instruction, or the constraints do not fit
+
+    Example:
+        larger = wl.inline_asm("v_max_f32 $0, $1, $2", "=v,v,v", [a, b], torch.float32)
+    """
+    raise _outside("inline_asm")
+
+
+#: Helion's name of `inline_asm`.
+inline_asm_elementwise = inline_asm
 
 
 def specialize(value: T) -> T:

@@ -71,6 +71,8 @@ private:
   }
   llvm::Error chooseBlocks(ParallelOp loop, int64_t elements);
   int64_t givenRowsPerBlock(ParallelOp loop) const;
+  bool holdsBatch(ParallelOp loop, DotOp dot) const;
+  int64_t elementsBeside(ParallelOp loop, StringAttr name) const;
 
   const TargetInfo &target;
   Config config;
@@ -105,6 +107,12 @@ static std::optional<int64_t> hint(Value value) {
     return *left - *right;
   if (isa<arith::MulIOp>(op))
     return *left * *right;
+  if (isa<arith::MaxSIOp>(op))
+    return std::max(*left, *right);
+  if (isa<arith::MinSIOp>(op))
+    return std::min(*left, *right);
+  if (isa<arith::FloorDivSIOp>(op) && *right > 0)
+    return llvm::divideFloorSigned(*left, *right);
   return std::nullopt;
 }
 
@@ -164,16 +172,37 @@ llvm::Error Chooser::chooseBlocks(ParallelOp loop, int64_t elements) {
   return llvm::Error::success();
 }
 
+/// The largest number of elements that tiles with the dimension `name` have along dimensions whose
+/// sizes are known already.
+int64_t Chooser::elementsBeside(ParallelOp loop, StringAttr name) const {
+  int64_t most = 1;
+  loop.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor || !llvm::is_contained(getDimNames(tensor), name))
+        continue;
+      int64_t elements = 1;
+      for (StringAttr other : getDimNames(tensor))
+        if (other != name)
+          elements *= config.integer(other).value_or(1);
+      most = std::max(most, elements);
+    }
+  });
+  return most;
+}
+
 llvm::Error Chooser::addElementwise(ParallelOp loop, const Dims &dims) {
   int64_t vector = std::max<int64_t>(8, vectorElements(loop, {}, target));
   if (llvm::Error error = choose("waves", usualWaves()))
     return error;
-  int64_t elements = *config.integer("waves") * target.waveSize() * vector;
+  const int64_t blockElements = *config.integer("waves") * target.waveSize() * vector;
+  int64_t elements = blockElements;
   // A loop inside walks its dimension with all lanes of a wave.
   for (const auto &[name, dim] : dims) {
     if (dim.kind != NamedDim::Kind::For)
       continue;
     int64_t size = std::min(ceilPowerOf2(loopLength(loop, name)), target.waveSize() * vector);
+    size = std::clamp<int64_t>(blockElements / elementsBeside(loop, name), 1, size);
     if (llvm::Error error = choose(name, size))
       return error;
     elements = std::max<int64_t>(1, elements / *config.integer(name));
@@ -198,12 +227,37 @@ static const MatrixInstruction *smallestInstruction(DotOp dot, const TargetInfo 
   return smallest;
 }
 
+/// Whether a block has several results of such a dot: a tile with its dimensions and one more.
+bool Chooser::holdsBatch(ParallelOp loop, DotOp dot) const {
+  StringAttr m = getDimName(dot.getType(), 0), n = getDimName(dot.getType(), 1);
+  auto isBatch = [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || tensor.getRank() != 3)
+      return false;
+    auto names = getDimNames(tensor);
+    return llvm::is_contained(names, m) && llvm::is_contained(names, n) &&
+           llvm::any_of(names, [&](StringAttr name) {
+             return name != m && name != n && name.getValue() != staticDimName &&
+                    config.integer(name) != 1;
+           });
+  };
+  return loop
+      .walk([&](Operation *op) {
+        return llvm::any_of(op->getResultTypes(), isBatch) ? WalkResult::interrupt()
+                                                           : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
   RankedTensorType lhs = dot.getLhs().getType(), rhs = dot.getRhs().getType();
   int64_t bits = lhs.getElementType().getIntOrFloatBitWidth();
   const MatrixInstruction *instruction = smallestInstruction(dot, target);
   // Without a matrix instruction each lane holds all of K that its results need.
   int64_t side = instruction ? 128 : 64;
+  // The matrices of a batch go through LDS to where the product of each of them wants it.
+  if (holdsBatch(loop, dot))
+    side = 16;
   int64_t least = std::max<int64_t>(16, instruction ? instruction->k : 0);
   // 128 bytes of a row of an operand are a cache line.
   int64_t depth = instruction ? std::clamp<int64_t>(1024 / bits, least, 128) : least;

@@ -41,6 +41,7 @@ llvm::ArrayRef<llvm::StringLiteral> wavetile::stageNames() {
 static void addBindPasses(OpPassManager &passes, const TargetInfo &target) {
   passes.addPass(createSelectReductionStrategyPass(target));
   passes.addPass(createBindConfigPass(target));
+  passes.addPass(createWidenDotsPass(target));
 }
 
 /// Bounds are found after tails are peeled, because a whole step needs no mask.

@@ -190,6 +190,8 @@ static LogicalResult runOperation(Frame &frame, Operation *op) {
       .Case([&](LoadOp op) { return runLoad(frame, op); })
       .Case([&](StoreOp op) { return runStore(frame, op); })
       .Case([&](AtomicOp op) { return runAtomic(frame, op); })
+      .Case([&](PrintOp op) { return runPrint(frame, op); })
+      .Case([&](AssertOp op) { return runAssert(frame, op); })
       .Case([&](ScalarOp op) { return runScalar(frame, op); })
       .Case([&](FullOp op) { return runFull(frame, op); })
       .Case([&](IotaOp op) { return runIota(frame, op); })

@@ -105,6 +105,9 @@ llvm::LogicalResult runLoad(Frame &frame, tile::LoadOp load);
 llvm::LogicalResult runStore(Frame &frame, tile::StoreOp store);
 llvm::LogicalResult runAtomic(Frame &frame, tile::AtomicOp atomic);
 
+llvm::LogicalResult runPrint(Frame &frame, tile::PrintOp op);
+llvm::LogicalResult runAssert(Frame &frame, tile::AssertOp op);
+
 llvm::LogicalResult runFull(Frame &frame, tile::FullOp op);
 llvm::LogicalResult runIota(Frame &frame, tile::IotaOp op);
 llvm::LogicalResult runBroadcast(Frame &frame, tile::BroadcastOp op);

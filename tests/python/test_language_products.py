@@ -11,6 +11,9 @@ import wavetile
 import wavetile.language as wl
 from wavetile.testing import assert_close
 
+from tests.python.conftest import TARGETS
+from tests.python.end_to_end import on
+
 BATCHES, ROWS, INNER, COLUMNS = 3, 33, 47, 35
 
 
@@ -114,3 +117,113 @@ def test_outer_product(generator: torch.Generator) -> None:
     out = torch.full((ROWS, COLUMNS), 77.0)
     outer(x, y, out)
     assert torch.equal(out, torch.outer(x, y))
+
+
+# -- Dtypes
+
+
+@wavetile.kernel
+def dots(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
+    for rows, cols in wl.tile([x.size(0), y.size(1)]):
+        acc = wl.zeros([rows, cols], dtype=out.dtype)
+        for k in wl.tile(x.size(1)):
+            acc = wl.dot(x[rows, k], y[k, cols], acc)
+        out[rows, cols] = acc
+
+
+#: For each dtype that of the sums.
+SUMS = {
+    torch.float32: torch.float32,
+    torch.float64: torch.float64,
+    torch.int8: torch.int32,
+    torch.uint8: torch.int32,
+    torch.int16: torch.int32,
+    torch.uint16: torch.int32,
+    torch.int32: torch.int32,
+    torch.uint32: torch.int32,
+    torch.int64: torch.int64,
+    torch.float8_e4m3fn: torch.float32,
+    torch.float8_e4m3fnuz: torch.float32,
+    torch.float8_e5m2: torch.float32,
+    torch.float8_e5m2fnuz: torch.float32,
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", SUMS, ids=str)
+def test_every_dtype(target: str, dtype: torch.dtype, generator: torch.Generator) -> None:
+    low = -7 if dtype.is_signed else 0
+    x = torch.randint(low, 8, (ROWS, INNER), generator=generator)
+    y = torch.randint(low, 8, (INNER, COLUMNS), generator=generator)
+    out = torch.full((ROWS, COLUMNS), 77, dtype=SUMS[dtype])
+    on(dots, target)(x.float().to(dtype), y.float().to(dtype), out)
+    assert torch.equal(out.long(), x @ y)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_integers_wrap(target: str, generator: torch.Generator) -> None:
+    for dtype in (torch.int32, torch.int64):
+        limits = torch.iinfo(dtype)
+        shapes = (ROWS, INNER), (INNER, COLUMNS)
+        x, y = (
+            torch.randint(limits.min, limits.max, shape, generator=generator, dtype=dtype)
+            for shape in shapes
+        )
+        out = torch.empty(ROWS, COLUMNS, dtype=dtype)
+        on(dots, target)(x, y, out)
+        assert torch.equal(out, x @ y)
+
+
+def product(x: Any, y: Any) -> Any:
+    return x @ y
+
+
+def test_matmul_keeps_the_dtype(generator: torch.Generator) -> None:
+    for dtype in (torch.int8, torch.uint8, torch.int16, torch.int32):
+        x = torch.randint(0, 100, (ROWS, INNER), generator=generator).to(dtype)
+        y = torch.randint(0, 100, (INNER, COLUMNS), generator=generator).to(dtype)
+        out = torch.empty(ROWS, COLUMNS, dtype=dtype)
+        matrices(product, x, y, out)
+        assert torch.equal(out, x @ y)
+
+
+# -- Several matrices in a block
+
+
+@wavetile.kernel
+def several(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor, size: wl.constexpr) -> None:
+    for b, rows, cols in wl.tile([x.size(0), x.size(1), y.size(2)], block_size=[size, None, None]):
+        acc = wl.zeros([b, rows, cols], dtype=out.dtype)
+        for k in wl.tile(x.size(2)):
+            acc = wl.dot(x[b, rows, k], y[b, k, cols], acc)
+        out[b, rows, cols] = acc
+
+
+@wavetile.kernel
+def all_batches(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
+    for rows, cols in wl.tile([x.size(1), y.size(2)]):
+        out[:, rows, cols] = x[:, rows, :] @ y[:, :, cols]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.int8], ids=str)
+def test_several_matrices_in_a_block(
+    target: str, dtype: torch.dtype, generator: torch.Generator
+) -> None:
+    x = torch.randint(-7, 8, (5, ROWS, INNER), generator=generator)
+    y = torch.randint(-7, 8, (5, INNER, COLUMNS), generator=generator)
+    sums = torch.float32 if dtype.is_floating_point else torch.int32
+    for size in (1, 2, 4):
+        out = torch.full((5, ROWS, COLUMNS), 77, dtype=sums)
+        on(several, target)(x.float().to(dtype), y.float().to(dtype), out, size)
+        assert torch.equal(out.long(), x @ y)
+
+
+def test_all_matrices_of_a_batch(generator: torch.Generator) -> None:
+    x = torch.randint(-7, 8, (3, ROWS, INNER), generator=generator).bfloat16()
+    y = torch.randint(-7, 8, (3, INNER, COLUMNS), generator=generator).bfloat16()
+    x[1, 0, 0] = torch.inf  # of no other matrix
+    out = torch.empty(3, ROWS, COLUMNS)
+    all_batches(x, y, out)
+    expected = (x.float() @ y.float()).bfloat16().float()
+    assert torch.equal(out.nan_to_num(nan=99), expected.nan_to_num(nan=99))

@@ -12,9 +12,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from wavetile import language
-from wavetile.eager import indexing, meanings, memory, random
+from wavetile.eager import indexing, meanings, memory, printing, random, scaled
 from wavetile.eager.tiles import EagerTile
-from wavetile.errors import ArgumentError, TensorAccessError
+from wavetile.errors import ArgumentError, TensorAccessError, UnsupportedFunctionError
 
 #: Torch's names of the in-place operators.
 _IN_PLACE = frozenset(
@@ -115,6 +115,17 @@ class Interpreter(TorchFunctionMode):
                 yield block if several else block[0]
         finally:
             self._depth -= 1
+
+    def jagged_tile(self, parent: torch.Tensor) -> Iterator[EagerTile]:
+        """`wl.jagged_tile`, of rows of one length: several would need loops of their own."""
+        ends = parent.reshape(-1)
+        if ends.numel() and not bool((ends == ends[0]).all()):
+            raise UnsupportedFunctionError(
+                "wl.jagged_tile over rows of several lengths has no meaning in Python",
+                remedy="give the loop over the rows block_size=1, or run the kernel compiled",
+            )
+        end = max(0, int(ends[0])) if ends.numel() else 0
+        yield from self.tile(end)  # type: ignore[misc]
 
     def grid(self, begin_or_end: Any, end: Any = None, step: Any = None) -> Iterator[Any]:
         """`wl.grid`: single indices."""
@@ -256,6 +267,34 @@ class Interpreter(TorchFunctionMode):
     def fma(self, *args: Any) -> torch.Tensor:
         """`wl.fma`."""
         return _as_value(meanings.fma(*args))
+
+    def device_print(self, prefix: str, *values: Any) -> None:
+        """`wl.device_print`: at once, with the indices in the tiles."""
+        for line in printing.lines(prefix, values):
+            print(line)
+
+    def device_assert(self, condition: Any, message: str = "") -> None:
+        """`wl.device_assert`."""
+        if not bool(torch.as_tensor(condition).all()):
+            raise AssertionError(message)
+
+    def inline_asm(self, *args: Any, **kwargs: Any) -> Any:
+        """`wl.inline_asm`, which only a GPU can do."""
+        raise UnsupportedFunctionError(
+            "wl.inline_asm has no meaning in Python", remedy="run the kernel compiled"
+        )
+
+    def unpack_fp4(self, input: Any, dtype: torch.dtype = torch.float32) -> Any:
+        """`wl.unpack_fp4`."""
+        return _as_value(scaled.unpack_fp4(input, dtype))
+
+    def pack_fp4(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
+        """`wl.pack_fp4`."""
+        return _as_value(scaled.pack_fp4(low, high))
+
+    def dot_scaled(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        """`wl.dot_scaled`."""
+        return self._outside_torch(lambda: scaled.dot_scaled(*args, **kwargs))
 
     def dot(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """`wl.dot`."""

@@ -6,10 +6,31 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+#: Expressions with names of their own.
+_SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
-def _nodes(nodes: Iterable[ast.AST]) -> Iterable[ast.AST]:
+
+def _own_names(node: ast.AST) -> set[str]:
+    """The names that a comprehension or a lambda makes for itself."""
+    if isinstance(node, ast.Lambda):
+        arguments = node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+        return {argument.arg for argument in every}
+    targets = [generator.target for generator in getattr(node, "generators", [])]
+    return {
+        name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)
+    }
+
+
+def _nodes(nodes: Iterable[ast.AST], own: frozenset[str] = frozenset()) -> Iterable[ast.AST]:
+    """All nodes but names that belong to a comprehension or a lambda."""
     for node in nodes:
-        yield from ast.walk(node)
+        if isinstance(node, ast.Name) and node.id in own:
+            continue
+        yield node
+        inner = own | _own_names(node) if isinstance(node, _SCOPES) else own
+        yield from _nodes(ast.iter_child_nodes(node), inner)
 
 
 def loads(nodes: Iterable[ast.AST]) -> dict[str, ast.Name]:

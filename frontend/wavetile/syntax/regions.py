@@ -76,7 +76,7 @@ def is_tile_loop(source: FunctionSource, node: ast.stmt) -> bool:
     return (
         isinstance(node, ast.For)
         and isinstance(node.iter, ast.Call)
-        and source.resolve(node.iter.func) in (language.tile, language.grid)
+        and source.resolve(node.iter.func) in (language.tile, language.grid, language.jagged_tile)
     )
 
 

@@ -72,6 +72,10 @@ class DimTable:
         self.places: dict[str, tuple[int, int, int]] = {}
         #: The dimensions of full slices and sizes, in their order.
         self.rows: list[str] = []
+        #: The first index of the current block of each loop, by its dimension's name.
+        self.begins: dict[str, RuntimeInteger] = {}
+        #: Which elements exist along a dimension that ends at another index in each row.
+        self.jagged: dict[str, Tile] = {}
 
     @property
     def names(self) -> list[str]:
@@ -272,7 +276,7 @@ class Emitter:
             self.fail(
                 DTypeError,
                 f"{PACKED4} cannot be converted, as in torch: each element holds two numbers",
-                "load and store it as it is, or view the tensor as torch.uint8 in host code",
+                "unpack it with wl.unpack_fp4, or load and store it as it is",
             )
         if SCALE8 in (source, target):
             return self._convert_scale(value, dims, source, target)

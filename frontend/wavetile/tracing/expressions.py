@@ -7,6 +7,8 @@ import ast
 import builtins
 import dataclasses
 import difflib
+import functools
+import inspect
 import math
 import types
 from collections.abc import Sequence
@@ -81,6 +83,33 @@ class Frame:
 #: The device of every tensor and tile: the one on which the kernel runs, of type "cuda" in torch.
 DEVICE = torch.device("cuda")
 
+
+class TracedLambda:
+    """A lambda of device code: traced where it is called, with the variables around it."""
+
+    def __init__(self, node: ast.Lambda, frame: Frame, defaults: dict[str, Any]) -> None:
+        self.node = node
+        self.frame = frame
+        kind = inspect.Parameter
+        arguments = node.args
+        kinds = [
+            (kind.POSITIONAL_ONLY, arguments.posonlyargs),
+            (kind.POSITIONAL_OR_KEYWORD, arguments.args),
+            (kind.KEYWORD_ONLY, arguments.kwonlyargs),
+        ]
+        self.__signature__ = inspect.Signature(
+            [
+                kind(argument.arg, which, default=defaults.get(argument.arg, kind.empty))
+                for which, group in kinds
+                for argument in group
+            ]
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Only tracing gives it a meaning."""
+        raise AssertionError("a lambda of device code is called while it is traced")
+
+
 #: What operators mean on tiles.
 _TILE_BINARY: dict[type[ast.operator], Operation] = {
     ast.Add: FUNCTIONS[torch.add],
@@ -104,6 +133,10 @@ _CONSTANT_FUNCTIONS = frozenset(
     + [integers.cdiv, integers.next_power_of_2]
     + [value for name, value in vars(math).items() if callable(value) and not name.startswith("_")]
 )
+
+
+#: Functions of sequences, which may hold tiles.
+_SEQUENCE_FUNCTIONS = (len, sum, tuple, list, zip, enumerate, reversed)
 
 
 def nearest_name(wanted: str, names: list[str]) -> str | None:
@@ -197,6 +230,83 @@ class Expressions:
     def _Slice(self, node: ast.Slice) -> slice:  # noqa: N802
         parts = (node.lower, node.upper, node.step)
         return slice(*(None if part is None else self.evaluate(part) for part in parts))
+
+    def _Lambda(self, node: ast.Lambda) -> TracedLambda:  # noqa: N802
+        arguments = node.args
+        if arguments.vararg is not None or arguments.kwarg is not None:
+            self.unsupported(node, "give the lambda parameters with names")
+        positional = [*arguments.posonlyargs, *arguments.args]
+        given = arguments.defaults
+        pairs = list(zip(positional[len(positional) - len(given) :], given, strict=True))
+        pairs += [
+            (argument, value)
+            for argument, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            if value is not None
+        ]
+        defaults = {argument.arg: self.evaluate(value) for argument, value in pairs}
+        return TracedLambda(node, self.frame, defaults)
+
+    def _call_lambda(self, function: TracedLambda, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        try:
+            bound = function.__signature__.bind(*args, **kwargs)
+        except TypeError as error:
+            self.emitter.fail(ArgumentError, f"lambda: {error}")
+        bound.apply_defaults()
+        outer = function.frame
+        inner = Frame(outer.source, {**outer.variables, **bound.arguments}, self.frame)
+        inner.call_location, inner.module_caller = outer.call_location, outer.module_caller
+        caller, self.frame = self.frame, inner
+        try:
+            return self.evaluate(function.node.body)
+        finally:
+            self.frame = caller
+
+    def _steps(self, node: ast.expr) -> Sequence[Any]:
+        """What a comprehension goes through, known at compile time."""
+        source = self.frame.source
+        if isinstance(node, ast.Call) and source.resolve(node.func) is language.static_range:
+            bounds = [self.evaluate(argument) for argument in node.args]
+            if bounds and not node.keywords and all(isinstance(b, int) for b in bounds):
+                return range(*bounds)
+        else:
+            steps = self.evaluate(node)
+            if isinstance(steps, (tuple, list, range)):
+                return steps
+        self.unsupported(node, "a comprehension goes through tuples, lists and constant ranges")
+
+    def _ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> tuple[Any, ...]:  # noqa: N802
+        outer = self.frame.variables
+        self.frame.variables = dict(outer)
+        result: list[Any] = []
+        try:
+            self._comprehend(node.elt, node.generators, result)
+        finally:
+            self.frame.variables = outer
+        return tuple(result)
+
+    _GeneratorExp = _ListComp
+
+    def _comprehend(
+        self, element: ast.expr, generators: list[ast.comprehension], result: list[Any]
+    ) -> None:
+        if not generators:
+            result.append(self.evaluate(element))
+            return
+        first, *rest = generators
+        for step in self._steps(first.iter):
+            self._assign(first.target, step)
+            chosen = True
+            for condition in first.ifs:
+                truth = self.truth(self.evaluate(condition))
+                if not isinstance(truth, bool):
+                    self.unsupported(condition, "the condition of a comprehension is a constant")
+                chosen = chosen and truth
+            if chosen:
+                self._comprehend(element, rest, result)
+
+    def _assign(self, target: ast.expr, value: Any) -> None:
+        """Gives names a value; statements are another class's matter."""
+        raise NotImplementedError
 
     # -- Operators
 
@@ -512,6 +622,8 @@ class Expressions:
             if function.operation is not None:
                 return function.operation.call(self.emitter, (function.value, *args), kwargs)
             return self._tensor_method(function.value, function.name, [*args, *kwargs.values()])
+        if isinstance(function, TracedLambda):
+            return self._call_lambda(function, args, kwargs)
         try:
             operation = FUNCTIONS.get(function)
         except TypeError:
@@ -528,11 +640,16 @@ class Expressions:
                 self.emitter.fail(ArgumentError, f"{type(error).__name__}: {error}")
         if function is slice and not kwargs:
             return slice(*args)
-        if function is len and isinstance(args[0], tuple):
-            return len(args[0])
+        if function in _SEQUENCE_FUNCTIONS and args and not kwargs:
+            return self._sequence_function(function, args)
         if not kwargs and (number := self.scalars.call(function, args)) is not None:
             return number
-        if function in (language.tile, language.grid, language.static_range):
+        if function in (
+            language.tile,
+            language.grid,
+            language.jagged_tile,
+            language.static_range,
+        ):
             self.unsupported(node, "use it as `for ... in` only")
         if function is language.barrier:
             self.unsupported(node, "wl.barrier stands between top-level loops, in host code")
@@ -545,6 +662,24 @@ class Expressions:
         if isinstance(function, types.FunctionType) and not is_language_name(function):
             return self.call_helper(node, function, args, kwargs)
         self._unsupported_function(function)
+
+    def _sequence_function(self, function: Any, args: list[Any]) -> Any:
+        """A function of sequences that are known at compile time, whatever is in them."""
+        sequences = args if function is zip else args[:1]
+        if not all(isinstance(sequence, (tuple, list, range)) for sequence in sequences):
+            self.emitter.fail(
+                ArgumentError, f"{function.__name__} is for tuples, not {describe(args[0])}"
+            )
+        if function is len:
+            return len(args[0])
+        if function is sum:
+            return functools.reduce(
+                lambda a, b: self.binary(ast.Add, a, b), args[0], *args[1:] or [0]
+            )
+        try:
+            return tuple(function(*args))
+        except TypeError as error:
+            self.emitter.fail(ArgumentError, str(error))
 
     def call_helper(
         self,
@@ -610,11 +745,8 @@ _VALUES = (Tile, TileIndex, MemoryTensor, RuntimeInteger, RuntimeFloat, RuntimeB
 
 
 _NODE_NAMES = {
-    ast.Lambda: "a lambda",
-    ast.ListComp: "a list comprehension",
     ast.SetComp: "a set comprehension",
     ast.DictComp: "a dict comprehension",
-    ast.GeneratorExp: "a generator expression",
     ast.Dict: "a dict",
     ast.Set: "a set",
     ast.JoinedStr: "an f-string",

@@ -96,6 +96,8 @@ class _Resolver:
         self.entries = entries
         self.access = Access()
         self.tiles: dict[int, Tile] = {}
+        #: Steps of slices, by the dimension of the tensor.
+        self.steps: dict[int, int] = {}
         #: The dimensions of the result in order: (dimension of the tensor or None, dimension).
         self.layout: list[tuple[int | None, Dim]] = []
 
@@ -131,6 +133,8 @@ class _Resolver:
                 first, dim = slices.resolve(emitter, self.tensor, position, entry)
                 access.offsets.append(first)
                 self.layout.append((position, dim))
+                if (step := slices.step_of(emitter, entry)) != 1:
+                    self.steps[position] = step
             case bool():
                 _unsupported(emitter, entry)
             case int():
@@ -161,6 +165,10 @@ class _Resolver:
                 access.places[position] = len(access.dims)
             access.dims.append(dim)
         rank = len(access.dims)
+        for position, step in self.steps.items():
+            # Every so many elements: a gather along its own dimension.
+            axis, access.places[position] = access.places[position], -1
+            access.indices[position] = self._multiples(axis, step)
         for position, tile in self.tiles.items():
             own = tile
             # Its dimensions are the last of those that the tiles of indices broadcast to.
@@ -169,6 +177,17 @@ class _Resolver:
                 if axis not in kept:
                     own = self.emitter.expand_dims(own, axis)
             access.indices[position] = own
+
+    def _multiples(self, axis: int, step: int) -> Tile:
+        """0, step, 2 step, ... along a dimension of the access."""
+        emitter, dims = self.emitter, self.access.dims
+        a = emitter.arithmetic((dims[axis],), torch.int64)
+        iota = emitter.module.value("tile.iota", [], emitter.tile_type((dims[axis],), torch.int64))
+        tile = Tile(a.mul(iota, a.constant(step)), (dims[axis],), torch.int64)
+        for other in range(len(dims)):
+            if other != axis:
+                tile = emitter.expand_dims(tile, other)
+        return tile
 
 
 def _index_tile(emitter: Emitter, tile: Tile) -> Tile:

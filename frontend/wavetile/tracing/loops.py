@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wavetile.errors import ArgumentError
 from wavetile.language import BlockSize
+from wavetile.tracing import jagged
 from wavetile.tracing.carried import CarriedValues
 from wavetile.tracing.values import (
     Dim,
@@ -67,6 +68,8 @@ class LoopSpec:
 
     dims: list[DimSpec]
     targets: list[str]
+    #: For each row the end of the only dimension, of `wl.jagged_tile`.
+    ends: Tile | None = None
 
 
 def _target_names(target: ast.expr) -> list[str] | None:
@@ -205,6 +208,27 @@ def grid_spec(
     return LoopSpec(dims, _target_names(node.target) or [])
 
 
+def jagged_spec(
+    emitter: Emitter, node: ast.For, args: list[Any], kwargs: dict[str, Any]
+) -> LoopSpec:
+    """Reads the argument of wl.jagged_tile.
+
+    Raises:
+        ArgumentError: it is no tile of ends
+    """
+    args += [kwargs.pop(name) for name in ("parent",) if name in kwargs]
+    if kwargs or len(args) != 1 or not isinstance(node.target, ast.Name):
+        emitter.fail(
+            ArgumentError,
+            "wl.jagged_tile takes a tile of ends and has one variable",
+            "write `for k in wl.jagged_tile(lengths)`",
+        )
+    ends = jagged.check_ends(emitter, args[0])
+    name = emitter.dims.unique_name(node.target.id)
+    spec = DimSpec(node.target.id, name, 0, jagged.longest(emitter, ends))
+    return LoopSpec([spec], [node.target.id], ends)
+
+
 def range_spec(emitter: Emitter, node: ast.For, args: list[Any]) -> LoopSpec:
     """Reads the arguments of `range`.
 
@@ -264,6 +288,7 @@ def make_index(
     emitter.dims.name_size(size, dim)
     if spec.size is not None:
         emitter.dims.loops[spec.size] = dim
+    emitter.dims.begins[spec.name] = RuntimeInteger(begin)
     return TileIndex(spec.variable, dim, RuntimeInteger(begin), spec.lower, spec.upper)
 
 
@@ -308,6 +333,7 @@ class CarryingLoop:
         """Goes out of the body; the variables then have the last values."""
         if self._operation is not None:
             self.emitter.module.leave()
+            self.emitter.dims.begins.pop(self.spec.name, None)
             self._values.give(self._operation.results)
         if self.spec.size is not None:
             self.emitter.dims.loops.pop(self.spec.size, None)

@@ -9,6 +9,8 @@ import torch
 
 from wavetile import language
 from wavetile.errors import ArgumentError, DTypeError, ShapeError, TensorAccessError
+from wavetile.tracing import jagged
+from wavetile.tracing.dtypes import STORAGE_ONLY
 from wavetile.tracing.indexing import Access, resolve_access
 from wavetile.tracing.operations.registry import operation
 from wavetile.tracing.values import MemoryTensor, Tile, describe, is_number
@@ -39,6 +41,7 @@ def _attributes(access: Access) -> dict[str, Any]:
 
 def load_access(emitter: Emitter, tensor: MemoryTensor, access: Access) -> Tile:
     """The tile at a place of a tensor."""
+    jagged.restrict(emitter, access)
     made = emitter.module.create(
         "tile.load",
         _place(emitter, tensor, access),
@@ -59,6 +62,7 @@ def store_access(emitter: Emitter, tensor: MemoryTensor, access: Access, value: 
         TensorAccessError: several elements of the place are one in memory
     """
     _check_target(emitter, tensor, access, "a store")
+    jagged.restrict(emitter, access)
     tile = _operand(emitter, tensor, access, value)
     emitter.module.create(
         "tile.store", [[tile.value], *_place(emitter, tensor, access)], [], _attributes(access)
@@ -174,6 +178,12 @@ def _check_dtype(emitter: Emitter, kind: str, dtype: torch.dtype) -> None:
             f"{name} of {dtype} is not supported: memory has atomics of 32 and 64 bits",
             "use a tensor of torch.float32 or torch.int32 and convert it afterwards",
         )
+    if kind in ("add", "max", "min") and (dtype in STORAGE_ONLY or dtype is torch.bool):
+        emitter.fail(
+            DTypeError,
+            f"{name} of {dtype} is not defined: torch has no arithmetic on it",
+            "use a tensor of another dtype, such as torch.float32 or torch.int32",
+        )
 
 
 def _atomic(
@@ -194,6 +204,7 @@ def _atomic(
     where = _choice(emitter, name, "scope", scope, _SCOPES)
     access = resolve_access(emitter, tensor, index, extra_mask)
     _check_target(emitter, tensor, access, "an atomic")
+    jagged.restrict(emitter, access)
     operand = _operand(emitter, tensor, access, value).value
     compare = [] if kind != "cas" else [_operand(emitter, tensor, access, expected).value]
     unsigned = not tensor.dtype.is_floating_point and not tensor.dtype.is_signed

@@ -398,7 +398,7 @@ def _trace_loop(tracer: Statements, loop: ast.For) -> None:
             for i, dim in enumerate(spec.dims)
         ]
         tracer.bind_targets(loop, indices)
-        tracer.trace(loop.body)
+        tracer.trace_block(loop)
         tracer.at(loop)
         module.create("tile.yield", [], [])
     except WavetileError as error:

@@ -15,20 +15,16 @@ if TYPE_CHECKING:
 def resolve(
     emitter: Emitter, tensor: MemoryTensor, position: int, entry: slice
 ) -> tuple[Integer, Dim]:
-    """The first index and the dimension of a slice with a step of one, as Python has them.
+    """The first index and the dimension of a slice, as Python has them.
 
     Bounds are clipped to the tensor; negative constants count from its end. The length is known
     before the loop, so that it is a row dimension like that of a full slice.
 
     Raises:
-        UnsupportedIndexError: a step, or a bound that is known only inside the loop
+        UnsupportedIndexError: a step that is no positive constant, as in torch, or a bound that
+            is known only inside the loop
     """
-    if entry.step is not None and entry.step != 1:
-        emitter.fail(
-            UnsupportedIndexError,
-            f"a slice with a step of {describe(entry.step)} is not supported",
-            "slice the tensor in host code and pass the view",
-        )
+    step = step_of(emitter, entry)
     for bound in (entry.start, entry.stop):
         known = bound is None or (isinstance(bound, int) and not isinstance(bound, bool))
         if not known and not (
@@ -39,16 +35,33 @@ def resolve(
                 f"a slice whose bound is {describe(bound)} that is known only inside the loop",
                 "use a wl.tile loop over those indices, or wl.load with an extra_mask",
             )
-    key = (id(tensor.sizes[position]), _key(entry.start), _key(entry.stop))
+    key = (id(tensor.sizes[position]), _key(entry.start), _key(entry.stop), step)
     found = emitter.slices.get(key)
     if found is None:
         with emitter.before_loops():
-            found = _bounds(emitter, tensor.sizes[position], entry)
+            first, length = _bounds(emitter, tensor.sizes[position], entry)
+            if step != 1:
+                raised = emitter.integers.add(length, step - 1)
+                length = emitter.integers.floor_divide(raised, step)
+            found = (first, length)
         # The values whose ids the key holds live as long as the entry.
         emitter.slices[key] = (*found, (tensor.sizes[position], entry))
     first, length = found[:2]
     name = f"{tensor.name}_dim{position}_slice"
     return first, emitter.dims.of_size(length, name)
+
+
+def step_of(emitter: Emitter, entry: slice) -> int:
+    """The step of a slice."""
+    if entry.step is None:
+        return 1
+    if isinstance(entry.step, bool) or not isinstance(entry.step, int) or entry.step < 1:
+        emitter.fail(
+            UnsupportedIndexError,
+            f"a slice has a positive constant step, not {describe(entry.step)}",
+            "make the step a constant with wl.constexpr, or use torch.flip for the other order",
+        )
+    return entry.step
 
 
 def _key(bound: Any) -> object:

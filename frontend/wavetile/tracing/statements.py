@@ -22,11 +22,12 @@ from wavetile.errors import (
     UnsupportedSyntaxError,
     WavetileError,
 )
-from wavetile.syntax import names
+from wavetile.syntax import jumps, names
 from wavetile.syntax.source import read_function
-from wavetile.tracing import indexing, loops, memory
+from wavetile.tracing import indexing, jagged, loops, memory
 from wavetile.tracing.branches import Choice
 from wavetile.tracing.expressions import AlreadyReportedError, Expressions, Frame
+from wavetile.tracing.operations import debugging
 from wavetile.tracing.values import (
     Failed,
     MemoryTensor,
@@ -70,6 +71,12 @@ class Statements(Expressions):
                 self._mark_failed(statement)
             finally:
                 self._read_later.pop()
+
+    def trace_block(self, loop: ast.For) -> None:
+        """Traces the body of a top-level loop, whose blocks run in no order."""
+        if found := jumps.find(loop.body, ast.Break):
+            self.unsupported(found, "blocks of a top-level loop run in no order; write `continue`")
+        self.trace(jumps.without_jumps(loop.body, ""))
 
     def _statement(self, node: ast.stmt) -> None:
         self.at(node)
@@ -169,6 +176,15 @@ class Statements(Expressions):
             )
         return self.emitter.cast(result, old.dtype)
 
+    def _Assert(self, node: ast.Assert) -> None:  # noqa: N802
+        truth = self.truth(self.evaluate(node.test))
+        message = ast.unparse(node.test) if node.msg is None else self.evaluate(node.msg)
+        self.at(node)
+        if truth is False:
+            self.emitter.fail(ArgumentError, f"this assertion does not hold: {message}")
+        if truth is not True:
+            debugging.device_assert(self.emitter, truth, message)
+
     # -- Control flow
 
     def _If(self, node: ast.If) -> None:  # noqa: N802
@@ -188,7 +204,7 @@ class Statements(Expressions):
         merged = choice.merge(
             (name, *(end.get(name, missing) for end in ends)) for name in assigned
         )
-        # In place: a loop around the `if` carries what is in this dict.
+        # In place: a loop around it looks here for the values that it carries.
         self.frame.variables.update(merged)
 
     def _branch(self, choice: Choice, number: int, body: list[ast.stmt]) -> dict[str, Any]:
@@ -203,10 +219,23 @@ class Statements(Expressions):
             self.frame.loop_depth -= 1
             self.frame.variables = before
 
+    def _break_flag(self, node: ast.For | ast.While) -> str | None:
+        """A variable that says whether the loop was left, if it may be."""
+        if jumps.find(node.body, ast.Break) is None:
+            return None
+        flag = f"break of line {node.lineno}"
+        self.frame.variables[flag] = False
+        return flag
+
     def _While(self, node: ast.While) -> None:  # noqa: N802
         if node.orelse:
             self.at(node.orelse[0])
             self.emitter.fail(UnsupportedSyntaxError, "`else` of a loop is not supported")
+        if jumps.has_jumps(node.body):
+            flag = self._break_flag(node)
+            body = jumps.without_jumps(node.body, flag or "")
+            test = jumps.while_not(flag, node) if flag else node.test
+            node = ast.copy_location(ast.While(test=test, body=body, orelse=[]), node)
         assigned = names.stores(node.body)
         carried = self._carried(assigned, names.exposed_loads([node]))
         loop = loops.CarryingWhile(self.emitter, carried, self.frame.variables)
@@ -249,10 +278,17 @@ class Statements(Expressions):
         if node.orelse:
             self.at(node.orelse[0])
             self.emitter.fail(UnsupportedSyntaxError, "`else` of a loop is not supported")
+        if jumps.has_jumps(node.body):
+            flag = self._break_flag(node)
+            body = jumps.without_jumps(node.body, flag or "")
+            if flag:
+                body = [jumps.unless(flag, body, node.body[0])]
+            made = ast.For(target=node.target, iter=node.iter, body=body, orelse=[])
+            node = ast.copy_location(made, node)
         function = (
             self.frame.source.resolve(node.iter.func) if isinstance(node.iter, ast.Call) else None
         )
-        if function in (language.tile, language.grid, range):
+        if function in (language.tile, language.grid, language.jagged_tile, range):
             self._tile_loop(node)
         elif function is language.static_range:
             self._unrolled_loop(node, self._static_range(node))
@@ -295,6 +331,14 @@ class Statements(Expressions):
         assert isinstance(node.iter, ast.Call)
         function = self.frame.source.resolve(node.iter.func)
         args, kwargs = self._loop_arguments(node)
+        if function is language.jagged_tile:
+            if top_level:
+                self.emitter.fail(
+                    ArgumentError,
+                    "wl.jagged_tile is a loop inside another one, whose rows it has ends of",
+                    "loop over the rows with wl.tile around it",
+                )
+            return loops.jagged_spec(self.emitter, node, args, kwargs)
         if function is range:
             return loops.range_spec(self.emitter, node, args)
         make = loops.loop_spec if function is language.tile else loops.grid_spec
@@ -338,11 +382,14 @@ class Statements(Expressions):
         loop = loops.CarryingLoop(self.emitter, spec.dims[level], carried, self.frame.variables)
         try:
             index = loop.enter()
+            if spec.ends is not None and isinstance(index, TileIndex):
+                jagged.enter(self.emitter, spec.ends, index.dim, index.begin)
             self._nest(node, spec, level + 1, [*indices, index], carried)
             self.at(node.iter)
             loop.finish()
         finally:
             loop.leave()
+            jagged.leave(self.emitter, spec.dims[level].name)
 
     def bind_targets(self, node: ast.For, indices: list[TileIndex | RuntimeInteger]) -> None:
         """Gives the loop's variables their values."""

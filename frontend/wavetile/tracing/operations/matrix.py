@@ -9,20 +9,27 @@ import torch
 
 from wavetile import language
 from wavetile.errors import ArgumentError, DTypeError, ShapeError
+from wavetile.tracing import jagged
 from wavetile.tracing.dtypes import FLOAT8, compute_dtype
 from wavetile.tracing.operations.algebra import add, mul
-from wavetile.tracing.operations.reductions import reduce
+from wavetile.tracing.operations.comparison import where
+from wavetile.tracing.operations.pointwise import Promotion, pointwise
+from wavetile.tracing.operations.reductions import indices_along, reduce
 from wavetile.tracing.operations.registry import operation
 from wavetile.tracing.operations.shapes import check_tile, permute
-from wavetile.tracing.values import Tile
+from wavetile.tracing.values import Dim, RuntimeInteger, Tile
 
 if TYPE_CHECKING:
     from wavetile.tracing.emitter import Emitter
 
+#: Integers that are multiplied as i32, whose last bits are theirs.
+_NARROW_INTEGERS = (torch.uint8, torch.int16, torch.uint16, torch.uint32)
 #: The type in which the products of operands are summed.
 _ACCUMULATOR = {
     torch.float64: torch.float64,
+    torch.int64: torch.int64,
     torch.int8: torch.int32,
+    torch.int32: torch.int32,
     **dict.fromkeys((torch.float32, torch.float16, torch.bfloat16, *FLOAT8), torch.float32),
 }
 
@@ -60,12 +67,15 @@ def _check_operands(emitter: Emitter, name: str, lhs: Tile, rhs: Tile) -> None:
         emitter.fail(
             DTypeError,
             f"{name} is not supported for {lhs.dtype}",
-            "supported are floats and i8; convert with .to(dtype)",
+            "convert the operands with .to(dtype)",
         )
 
 
 def _matrix_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile | None) -> Tile:
+    if lhs.dtype == rhs.dtype and lhs.dtype in _NARROW_INTEGERS:
+        lhs, rhs = emitter.cast(lhs, torch.int32), emitter.cast(rhs, torch.int32)
     _check_operands(emitter, name, lhs, rhs)
+    lhs, rhs = jagged.filled(emitter, lhs, [1], 0), jagged.filled(emitter, rhs, [0], 0)
     dtype = _ACCUMULATOR[lhs.dtype]
     dims = (lhs.dims[0], rhs.dims[1])
     if (dims[0].name is None or dims[1].name is None) and lhs.dtype not in (*FLOAT8, torch.int8):
@@ -100,29 +110,77 @@ def _product_with_vector(emitter: Emitter, lhs: Tile, rhs: Tile, acc: Tile | Non
     return result if acc is None else add(emitter, result, emitter.cast(acc, dtype))
 
 
-# -- Batches: a block has one matrix of them
+# -- Batches: one product after the other
 
 
-def _one_matrix(emitter: Emitter, name: str, tile: Tile) -> Tile:
-    """The only matrix of a batch."""
-    batch = tile.dims[0]
-    if batch.name is None:
+def _as_bits(emitter: Emitter, tile: Tile, dtype: torch.dtype) -> Tile:
+    value = emitter.module.value("arith.bitcast", [tile.value], emitter.tile_type(tile.dims, dtype))
+    return Tile(value, tile.dims, dtype)
+
+
+def _is_matrix(emitter: Emitter, tile: Tile, number: RuntimeInteger) -> Tile:
+    """Which elements are of one matrix of a batch."""
+    return pointwise(
+        emitter,
+        "matmul",
+        Promotion.BOOL,
+        lambda a, index, wanted: a.compare("eq", index, wanted),
+        [indices_along(emitter, tile, 0), number],
+    )
+
+
+def _matrix(emitter: Emitter, tile: Tile, number: RuntimeInteger | None) -> Tile:
+    """One matrix of a batch, the only one if there is no number."""
+    if tile.dims[0].name is None:
         return emitter.squeeze_dims(tile, 0)
-    fixed = emitter.dims.block_sizes.setdefault(batch.name, 1)
-    if fixed != 1:
-        emitter.fail(
-            ShapeError,
-            f"{name}: a block holds {fixed} matrices of the batch `{batch}`, and products of"
-            " more than one are not supported yet",
-            "leave the block size of that loop out, or make it 1",
+    dtype = tile.dtype
+    if dtype in FLOAT8:
+        # There is no arithmetic on these, but a sum with zeros keeps bits.
+        tile = _as_bits(emitter, tile, torch.int8)
+    if number is not None:
+        zero = emitter.full((), 0, tile.dtype)
+        tile = where(emitter, _is_matrix(emitter, tile, number), tile, zero)
+    matrix = reduce(emitter, "or" if dtype in FLOAT8 else "sum", tile, [0], False)
+    return _as_bits(emitter, matrix, dtype) if dtype in FLOAT8 else matrix
+
+
+def _holds_one(emitter: Emitter, batch: Dim) -> bool:
+    """Whether a block holds one matrix of the batch: so it does where nothing else is said."""
+    if batch.name is None:
+        return True
+    if batch.name in emitter.dims.begins and batch.name not in emitter.dims.registered:
+        return emitter.dims.block_sizes.setdefault(batch.name, 1) == 1
+    return False
+
+
+def _each_matrix(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, start: Tile) -> Tile:
+    """A loop over the matrices of a block's batch."""
+    module, index = emitter.module, emitter.integers.type
+    count = emitter.integers.value(start.dims[0].extent)
+    loop = module.create(
+        "tile.for",
+        [[emitter.integers.value(0)], [count], [start.value]],
+        [start.value.type],
+        {"dim": "_"},
+        [index, index, start.value.type],
+    )
+    module.enter(loop)
+    try:
+        number = RuntimeInteger(loop.arguments[0])
+        total = Tile(loop.arguments[2], start.dims, start.dtype)
+        product = _matrix_product(
+            emitter,
+            name,
+            _matrix(emitter, lhs, number),
+            _matrix(emitter, rhs, number),
+            _matrix(emitter, total, number),
         )
-    if tile.dtype in FLOAT8:
-        emitter.fail(
-            DTypeError,
-            f"{name}: batches of {tile.dtype} are not supported yet",
-            "index the batch with an int, such as x[b.begin, rows, k]",
-        )
-    return reduce(emitter, "sum", tile, [0], False)
+        whole = emitter.broadcast(emitter.expand_dims(product, 0), total.dims)
+        total = where(emitter, _is_matrix(emitter, total, number), whole, total)
+        module.create("tile.yield", [total.value], [])
+    finally:
+        module.leave()
+    return Tile(loop.results[0], start.dims, start.dtype)
 
 
 def _batch_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile | None) -> Tile:
@@ -133,16 +191,19 @@ def _batch_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile 
             f"{name}: {lhs.shape_text} times {rhs.shape_text}: the batches differ",
             "index both with the variable of one loop, such as x[b, rows, k] @ y[b, k, cols]",
         )
-    start = None
-    if acc is not None:
-        if len(acc.dims) != 3 or not acc.dims[0].same(batch):
-            emitter.fail(
-                ShapeError,
-                f"{name}: the accumulator {acc.shape_text} has another batch than {lhs.shape_text}",
-            )
-        start = _one_matrix(emitter, name, acc)
+    if acc is not None and (len(acc.dims) != 3 or not acc.dims[0].same(batch)):
+        emitter.fail(
+            ShapeError,
+            f"{name}: the accumulator {acc.shape_text} has another batch than {lhs.shape_text}",
+        )
+    if not _holds_one(emitter, batch):
+        dtype = _ACCUMULATOR.get(lhs.dtype, torch.int32)
+        dims = (batch, lhs.dims[1], rhs.dims[2])
+        total = emitter.full(dims, 0, dtype) if acc is None else emitter.cast(acc, dtype)
+        return _each_matrix(emitter, name, lhs, rhs, total)
+    start = None if acc is None else _matrix(emitter, acc, None)
     product = _matrix_product(
-        emitter, name, _one_matrix(emitter, name, lhs), _one_matrix(emitter, name, rhs), start
+        emitter, name, _matrix(emitter, lhs, None), _matrix(emitter, rhs, None), start
     )
     return emitter.broadcast(emitter.expand_dims(product, 0), (batch, *product.dims))
 

@@ -11,6 +11,7 @@ import torch
 
 from wavetile import language
 from wavetile.errors import ArgumentError, DTypeError, ShapeError
+from wavetile.tracing import jagged
 from wavetile.tracing.dtypes import STORAGE_ONLY, compute_dtype
 from wavetile.tracing.operations.algebra import add, div, mul, remainder, sub
 from wavetile.tracing.operations.comparison import where
@@ -49,6 +50,7 @@ def _sorted(
     axis = check_axis(emitter, name, dim, len(tile.dims))
     if tile.dims[axis].name is None:
         return tile, indices_along(emitter, tile, axis)
+    jagged.refuse(emitter, name, tile, axis)
     wide = in_signed_order(emitter, emitter.cast(tile, compute_dtype(tile.dtype)))
     made = emitter.module.create(
         "tile.sort",

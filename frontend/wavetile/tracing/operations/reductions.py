@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from wavetile.errors import ArgumentError, DTypeError
+from wavetile.tracing import jagged
 from wavetile.tracing.arithmetic import Arithmetic
 from wavetile.tracing.dtypes import STORAGE_ONLY, UNSIGNED, compute_dtype, sum_dtype
 from wavetile.tracing.operations.algebra import add, div, mul, sub
@@ -39,8 +40,21 @@ def _axes(emitter: Emitter, name: str, dim: Any, rank: int) -> list[int]:
 def _number_of(emitter: Emitter, tile: Tile, axes: list[int]) -> Integer:
     count: Integer = 1
     for axis in axes:
+        jagged.refuse(emitter, "a mean", tile, axis)
         count = emitter.integers.mul(count, tile.dims[axis].extent)
     return count
+
+
+def _identity(kind: str, dtype: torch.dtype) -> bool | int | float:
+    """What combined with anything is that; of integers as signed ones."""
+    if kind in ("maximum", "minimum"):
+        if dtype.is_floating_point:
+            return float("-inf" if kind == "maximum" else "inf")
+        highest = (1 << (8 * dtype.itemsize - 1)) - 1
+        return ~highest if kind == "maximum" else highest
+    if kind == "and":
+        return True if dtype is torch.bool else -1
+    return 1 if kind == "product" else 0
 
 
 def reduce(emitter: Emitter, kind: str, tile: Tile, axes: list[int], keepdim: bool) -> Tile:
@@ -48,6 +62,7 @@ def reduce(emitter: Emitter, kind: str, tile: Tile, axes: list[int], keepdim: bo
     if tile.dtype is torch.bool:
         # The dialect compares integers as signed ones, of which one bit has 0 and -1.
         kind = {"maximum": "or", "minimum": "and"}.get(kind, kind)
+    tile = jagged.filled(emitter, tile, axes, _identity(kind, tile.dtype))
     for axis in reversed(axes):
         dim = tile.dims[axis]
         if dim.name is None:
@@ -313,6 +328,12 @@ def _arg_reduce(
     rank = len(tile.dims)
     axes = list(range(rank)) if dim is None else [check_axis(emitter, name, dim, rank)]
     value = in_signed_order(emitter, emitter.cast(tile, compute_dtype(tile.dtype)))
+    if len(axes) == 1 and tile.dims[axes[0]].name in emitter.dims.jagged:
+        # Of equal elements the first counts, and those that exist come first.
+        value = jagged.filled(emitter, value, axes, _identity(kind, value.dtype))
+    else:
+        for axis in axes:
+            jagged.refuse(emitter, name, tile, axis)
     index = indices_along(emitter, tile, axes[-1])
     size = tile.dims[axes[-1]].extent
     value, index = _arg_step(emitter, kind, value, index, axes[-1])

@@ -11,6 +11,7 @@ import torch
 
 from wavetile import language
 from wavetile.errors import ArgumentError, DTypeError
+from wavetile.tracing import jagged
 from wavetile.tracing.arithmetic import Arithmetic
 from wavetile.tracing.dtypes import BY_DTYPE, STORAGE_ONLY, compute_dtype, sum_dtype
 from wavetile.tracing.operations.algebra import add, mul
@@ -85,6 +86,7 @@ def scan(
     dims = sources[0].dims
     if dims[axis].name is None:
         return sources
+    jagged.refuse(emitter, name, sources[0], axis)
     made = emitter.module.create(
         "tile.scan",
         _operands(emitter, sources, axis),
@@ -105,6 +107,7 @@ def combine_along(
     dims = sources[0].dims
     if dims[axis].name is None:
         return [emitter.squeeze_dims(source, axis) for source in sources]
+    jagged.refuse(emitter, name, sources[0], axis)
     left = (*dims[:axis], *dims[axis + 1 :])
     made = emitter.module.create(
         "tile.combine",

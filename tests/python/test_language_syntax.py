@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Lambdas, comprehensions, loops that end early, slices with a step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import wavetile
+import wavetile.language as wl
+
+from tests.python.conftest import TARGETS
+from tests.python.end_to_end import on, surrounded
+
+# -- Lambdas and comprehensions
+
+
+@wavetile.kernel
+def lambdas(x: torch.Tensor, scale: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    m, n = x.size()
+    low, running = torch.empty(m), torch.empty_like(x)
+    out = torch.empty_like(x)
+    for rows in wl.tile(m):
+        v = x[rows, :]
+        shift = v.amax(-1)
+        moved = lambda t, by=2.0, *, s=shift, sign=1: (t - s[:, None]) * scale * by * sign  # noqa: E731
+        low[rows] = wl.reduce(lambda a, b: torch.minimum(a, b), v, dim=-1, other=0.0)
+        running[rows, :] = wl.associative_scan(lambda a, b: torch.maximum(a, b), v, dim=-1)
+        out[rows, :] = moved(v) + moved(v, 1.0, sign=-1)
+    return low, running, out
+
+
+def test_lambdas(generator: torch.Generator) -> None:
+    x = torch.randn(13, 71, generator=generator)
+    low, running, out = lambdas(x, 0.25)
+    assert torch.equal(low, x.amin(-1))
+    assert torch.equal(running, x.cummax(-1).values)
+    moved = (x - x.amax(-1, keepdim=True)) * 0.25
+    torch.testing.assert_close(out, moved * 2.0 - moved)
+
+
+@wavetile.kernel
+def comprehensions(
+    xs: tuple[torch.Tensor, ...], weights: tuple[float, ...], n: wl.constexpr
+) -> torch.Tensor:
+    out = torch.empty_like(xs[0])
+    for rows in wl.tile(out.size(0)):
+        i = 5
+        parts = [x[rows] * w for x, w in zip(xs, weights)]
+        parts = [p + i for i, p in enumerate(parts) if i != 1]
+        extra = [
+            wl.full([rows], j * k, torch.float32) for j in range(2) for k in wl.static_range(n)
+        ]
+        last = list(reversed(parts))[0]  # noqa: RUF015
+        out[rows] = sum(parts) + sum(e for e in extra) + last * len(parts) + i
+    return out
+
+
+def test_comprehensions(generator: torch.Generator) -> None:
+    xs = tuple(torch.randn(3, 50, generator=generator))
+    function = comprehensions.source.function
+    expected = wavetile.kernel(interpret=True)(function)(xs, (1.0, 2.0, 4.0), 3)
+    torch.testing.assert_close(comprehensions(xs, (1.0, 2.0, 4.0), 3), expected)
+    by_hand = xs[0] + (xs[2] * 4 + 2) + 3 + (xs[2] * 4 + 2) * 2 + 5
+    torch.testing.assert_close(expected, by_hand)
+
+
+# -- Loops that end early
+
+
+@wavetile.kernel
+def first_above(x: torch.Tensor, limit: float) -> torch.Tensor:
+    out = torch.full([x.size(0)], -1)
+    for row in wl.tile(x.size(0), block_size=1):
+        found = -1
+        for i in range(x.size(1)):
+            if (x[row, i] > limit).any():
+                found = i
+                break
+        out[row] = found
+    return out
+
+
+@wavetile.kernel
+def sum_some(x: torch.Tensor, limit: float, n: wl.constexpr) -> torch.Tensor:
+    out = torch.empty(x.size(0))
+    for row in wl.tile(x.size(0), block_size=1):
+        if row.begin == 2:
+            continue
+        total = wl.zeros([row])
+        for cols in wl.tile(x.size(1), block_size=8):
+            v = x[row, cols].sum(-1)
+            if v.amax() < 0:
+                continue
+            if v.amax() > limit:
+                total += 1000.0
+                if row.begin % 2 == 0:
+                    break
+                total += 500.0
+            total += v
+        steps = 0
+        while True:
+            steps += 1
+            if steps >= 5 + row.begin:
+                break
+            if steps % 2 == 0:
+                continue
+            total += 1.0
+        for i in wl.static_range(4):
+            if i == n:
+                break
+            total += 0.25
+        out[row] = total
+    return out
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_break(target: str, generator: torch.Generator) -> None:
+    x = torch.rand(9, 21, generator=generator)
+    above = x > 0.8
+    expected = torch.where(above.any(-1), above.int().argmax(-1), -1)
+    assert torch.equal(on(first_above, target)(x, 0.8), expected)
+    assert torch.equal(first_above(x, 2.0), torch.full([9], -1))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_break_and_continue(target: str, generator: torch.Generator) -> None:
+    x = torch.randint(-5, 6, (7, 60), generator=generator).float()
+    result = on(sum_some, target)(x, 15.0, 3)
+    expected = wavetile.kernel(interpret=True)(sum_some.source.function)(x, 15.0, 3)
+    rows = torch.arange(7) != 2  # which nothing was stored to
+    assert torch.equal(result[rows], expected[rows])
+
+
+@pytest.mark.compiled
+def test_break_of_a_top_level_loop() -> None:
+    @wavetile.kernel
+    def leaves(x: torch.Tensor) -> None:
+        for rows in wl.tile(x.size(0)):
+            if x[0] > 1:
+                break
+            x[rows] = 1
+
+    with pytest.raises(wavetile.errors.UnsupportedSyntaxError) as raised:
+        leaves(torch.zeros(3))
+    assert "blocks of a top-level loop run in no order" in str(raised.value)
+
+
+# -- Slices with a step
+
+
+@wavetile.kernel
+def every_third(x: torch.Tensor, out: torch.Tensor, k: int) -> torch.Tensor:
+    low = torch.zeros(x.size(0))
+    for rows in wl.tile(x.size(0)):
+        v = x[rows, 1::3]
+        low[rows] = v.amin(-1)
+        out[rows, 3::2] = x[rows, 3::2] * 2
+        out[rows, :k:4] += 100.0
+    return low
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("columns", [8, 65])
+def test_steps(target: str, columns: int, generator: torch.Generator) -> None:
+    x = torch.randn(11, columns, generator=generator)
+    x = surrounded(x)
+    out, expected = torch.zeros(2, *x.shape)
+    low = on(every_third, target)(x, out, 7)
+    assert torch.equal(low, x[:, 1::3].amin(-1))
+    expected[:, 3::2] = x[:, 3::2] * 2
+    expected[:, :7:4] += 100.0
+    assert torch.equal(out, expected)
+
+
+@pytest.mark.compiled
+def test_steps_that_torch_refuses() -> None:
+    def kernel(step: Any) -> Any:
+        @wavetile.kernel
+        def run(x: torch.Tensor) -> None:
+            for rows in wl.tile(x.size(0)):
+                x[rows, 0] = x[rows, ::step].sum(-1)
+
+        return run
+
+    for step in (0, -1):
+        with pytest.raises(wavetile.errors.UnsupportedIndexError, match="positive constant step"):
+            kernel(step)(torch.zeros(3, 4))
