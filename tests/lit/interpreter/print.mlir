@@ -3,7 +3,7 @@
 // Lines have no order: blocks run in a random one. Extents end the last block.
 // CHECK-DAG: x [0]: 0.100000001, 3
 // CHECK-DAG: x [1]: -2, 3
-// CHECK-DAG: x [2]: 1e+20, 3
+// CHECK-DAG: x [2]: 1.00000002e+20, 3
 // CHECK-NOT: x [3]
 module attributes {tile.config = {rows = 2}, tile.inputs = {
     x = dense<[0.1, -2.0, 1.0e+20]> : tensor<3xf32>}} {
@@ -29,7 +29,7 @@ module attributes {tile.config = {rows = 2}, tile.inputs = {
 
 // CHECK: once
 // CHECK: n: 5
-module {
+module attributes {tile.inputs = {}} {
   tile.kernel @scalars() {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -46,7 +46,7 @@ module {
 
 // -----
 
-module attributes {tile.config = {rows = 4}} {
+module attributes {tile.config = {rows = 4}, tile.inputs = {}} {
   tile.kernel @assert() {
     %c0 = arith.constant 0 : index
     %c3 = arith.constant 3 : index

@@ -1,10 +1,12 @@
 // RUN: wavetile-opt %s --tile-assign-layouts --target gfx1150 --split-input-file --verify-diagnostics
 
 tile.program @no_instruction(%n: index) attributes {waves = 1 : i64} {
-  %zero = arith.constant 0 : i32
-  %a = tile.full %zero : i32 -> tensor<32x32xi32>
+  %zero = arith.constant 0.0 : f8E4M3FN
+  %sum = arith.constant 0.0 : f32
+  %a = tile.full %zero : f8E4M3FN -> tensor<32x32xf8E4M3FN>
+  %c = tile.full %sum : f32 -> tensor<32x32xf32>
   // expected-error @below {{gfx1150 has no matrix instruction for these element types}}
-  %d = tile.dot %a, %a, %a extent(%n) beyond_neutral : tensor<32x32xi32>, tensor<32x32xi32>, tensor<32x32xi32>
+  %d = tile.dot %a, %a, %c extent(%n) beyond_neutral : tensor<32x32xf8E4M3FN>, tensor<32x32xf8E4M3FN>, tensor<32x32xf32>
   tile.return
 }
 

@@ -7,7 +7,8 @@
 // FNUZ-COUNT-2: arith.extf {{.*}} : tensor<64x64xf8E4M3FN> to tensor<64x64xbf16>
 // NONE-COUNT-2: arith.extf {{.*}} : tensor<64x64xf8E4M3FN> to tensor<64x64xbf16>
 // CHECK: tile.dot
-tile.program @ocp(%zero: f8E4M3FN, %n: index, %f: f32) attributes {waves = 1 : i64} {
+tile.program @ocp(%n: index, %f: f32) attributes {waves = 1 : i64} {
+  %zero = arith.constant 0.0 : f8E4M3FN
   %a = tile.full %zero : f8E4M3FN -> tensor<64x64xf8E4M3FN>
   %b = tile.full %f : f32 -> tensor<64x64xf32>
   %c = tile.dot %a, %a, %b extent(%n) : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<64x64xf32>
@@ -19,7 +20,8 @@ tile.program @ocp(%zero: f8E4M3FN, %n: index, %f: f32) attributes {waves = 1 : i
 // FNUZ-NOT: arith.extf
 // NONE-COUNT-2: arith.extf {{.*}} : tensor<64x64xf8E5M2FNUZ> to tensor<64x64xbf16>
 // CHECK: tile.dot
-tile.program @fnuz(%zero: f8E5M2FNUZ, %n: index, %f: f32) attributes {waves = 1 : i64} {
+tile.program @fnuz(%n: index, %f: f32) attributes {waves = 1 : i64} {
+  %zero = arith.constant 0.0 : f8E5M2FNUZ
   %a = tile.full %zero : f8E5M2FNUZ -> tensor<64x64xf8E5M2FNUZ>
   %b = tile.full %f : f32 -> tensor<64x64xf32>
   %c = tile.dot %a, %a, %b extent(%n) : tensor<64x64xf8E5M2FNUZ>, tensor<64x64xf8E5M2FNUZ>, tensor<64x64xf32>
@@ -30,7 +32,8 @@ tile.program @fnuz(%zero: f8E5M2FNUZ, %n: index, %f: f32) attributes {waves = 1 
 // CHECK-LABEL: tile.program @shallow
 // CHECK-COUNT-2: arith.extf
 // CHECK: tile.dot
-tile.program @shallow(%zero: f8E4M3FNUZ, %n: index, %f: f32) attributes {waves = 1 : i64} {
+tile.program @shallow(%n: index, %f: f32) attributes {waves = 1 : i64} {
+  %zero = arith.constant 0.0 : f8E4M3FNUZ
   %a = tile.full %zero : f8E4M3FNUZ -> tensor<64x8xf8E4M3FNUZ>
   %t = tile.full %zero : f8E4M3FNUZ -> tensor<8x64xf8E4M3FNUZ>
   %b = tile.full %f : f32 -> tensor<64x64xf32>
@@ -42,7 +45,8 @@ tile.program @shallow(%zero: f8E4M3FNUZ, %n: index, %f: f32) attributes {waves =
 // CHECK-LABEL: tile.program @wide
 // CHECK-NOT: arith.extf
 // CHECK: tile.dot
-tile.program @wide(%zero: bf16, %n: index, %f: f32) attributes {waves = 1 : i64} {
+tile.program @wide(%n: index, %f: f32) attributes {waves = 1 : i64} {
+  %zero = arith.constant 0.0 : bf16
   %a = tile.full %zero : bf16 -> tensor<64x64xbf16>
   %b = tile.full %f : f32 -> tensor<64x64xf32>
   %c = tile.dot %a, %a, %b extent(%n) : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
