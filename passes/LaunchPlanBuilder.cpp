@@ -157,6 +157,17 @@ static uint32_t argumentBytes(KernelArgument::Kind kind) {
   llvm_unreachable("covered switch");
 }
 
+/// Whether a program has atomics of less than 32 bits on the tensor at a pointer: each is an
+/// exchange of the word around it.
+static bool hasNarrowAtomics(BlockArgument pointer) {
+  return llvm::any_of(pointer.getUsers(), [](Operation *user) {
+    return isa<ViewOp>(user) && llvm::any_of(user->getUsers(), [](Operation *access) {
+             auto atomic = dyn_cast<AtomicOp>(access);
+             return atomic && atomic.getType().getElementTypeBitWidth() < 32;
+           });
+  });
+}
+
 llvm::Error PlanBuilder::addLaunch(LaunchOp op) {
   auto program = module.lookupSymbol<ProgramOp>(op.getProgram());
   KernelLaunch launch;
@@ -170,10 +181,11 @@ llvm::Error PlanBuilder::addLaunch(LaunchOp op) {
   }
   launch.workgroup = {uint32_t(program.getWaves()) * target.waveSize(), 1, 1};
 
-  for (Value value : op.getArguments()) {
+  for (auto [index, value] : llvm::enumerate(op.getArguments())) {
     llvm::Expected<KernelArgument> next = argument(value);
     if (!next)
       return next.takeError();
+    next->wholeWords = hasNarrowAtomics(program.getBody().getArgument(index));
     uint32_t bytes = argumentBytes(next->kind);
     next->offset = llvm::alignTo(launch.kernargBytes, bytes);
     launch.kernargBytes = next->offset + bytes;

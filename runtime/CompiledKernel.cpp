@@ -86,32 +86,49 @@ Status CompiledKernel::load(const std::shared_ptr<Device> &device, const Loaded 
 
 namespace {
 
+/// The words of 32 bits that hold a range.
+ByteRange wordsAround(const ByteRange &range) {
+  constexpr uintptr_t word = 4;
+  return {range.begin / word * word, (range.end + word - 1) / word * word};
+}
+
 /// Tells the software device for the time of a launch which memory belongs to which tensor.
 class AnnouncedRanges {
 public:
-  AnnouncedRanges(const HipLibrary &hip, const CallArguments &arguments)
-      : hip(hip), arguments(arguments) {
+  AnnouncedRanges(const HipLibrary &hip, const LaunchPlan &plan, const CallArguments &arguments)
+      : hip(hip) {
     if (!hip.announceRange || !hip.retractRange)
       return;
-    for (size_t tensor = 0; tensor < arguments.tensorCount(); ++tensor)
-      if (const ByteRange &range = arguments.ranges()[tensor]; range.size())
-        hip.announceRange(begin(range), range.size(), arguments.tensorNames()[tensor]);
+    for (size_t tensor = 0; tensor < arguments.tensorCount(); ++tensor) {
+      ByteRange range = arguments.ranges()[tensor];
+      if (range.size() == 0)
+        continue;
+      if (accessesWholeWords(plan, tensor))
+        range = wordsAround(range);
+      const void *begin = reinterpret_cast<const void *>(range.begin);
+      hip.announceRange(begin, range.size(), arguments.tensorNames()[tensor]);
+      begins.push_back(begin);
+    }
   }
   AnnouncedRanges(const AnnouncedRanges &) = delete;
   ~AnnouncedRanges() {
-    if (!hip.announceRange || !hip.retractRange)
-      return;
-    for (const ByteRange &range : arguments.ranges())
-      if (range.size())
-        hip.retractRange(begin(range));
+    for (const void *begin : begins)
+      hip.retractRange(begin);
   }
 
 private:
-  static const void *begin(const ByteRange &range) {
-    return reinterpret_cast<const void *>(range.begin);
+  static bool accessesWholeWords(const LaunchPlan &plan, size_t tensor) {
+    return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const auto &step) {
+      const auto *launch = std::get_if<KernelLaunch>(&step);
+      return launch && std::any_of(launch->arguments.begin(), launch->arguments.end(),
+                                   [&](const KernelArgument &argument) {
+                                     return argument.wholeWords && argument.index == tensor;
+                                   });
+    });
   }
+
   const HipLibrary &hip;
-  const CallArguments &arguments;
+  std::vector<const void *> begins;
 };
 
 /// Ends the use of scratch however the launch ends.
@@ -180,7 +197,7 @@ Status CompiledKernel::launch(const std::shared_ptr<Device> &device, HipStream s
                 sizeof(void *));
 
   const HipLibrary &hip = device->hip();
-  AnnouncedRanges ranges(hip, arguments);
+  AnnouncedRanges ranges(hip, launchPlan, arguments);
   Status status = enqueue(*loaded, stream, prepared);
   if (device->kind() != DeviceKind::Software)
     return status;

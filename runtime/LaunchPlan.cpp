@@ -166,7 +166,7 @@ static std::string str(const KernelArgument &argument) {
   std::string index = std::to_string(argument.index);
   switch (argument.kind) {
   case KernelArgument::Kind::Pointer:
-    return "pointer p" + index;
+    return "pointer p" + index + (argument.wholeWords ? " in whole words" : "");
   case KernelArgument::Kind::Scratch:
     return "pointer scratch" + index;
   case KernelArgument::Kind::Int32:

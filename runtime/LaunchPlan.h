@@ -86,6 +86,9 @@ struct KernelArgument {
   uint32_t index = 0;
   Expression expression;
   uint32_t offset = 0; // bytes from the start of the kernarg segment
+  /// Pointer: the kernel exchanges whole words of 32 bits, also those that the tensor has a part of
+  /// only, because its atomics are of 8 or 16 bits.
+  bool wholeWords = false;
 
   bool operator==(const KernelArgument &) const = default;
 };

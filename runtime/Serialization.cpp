@@ -21,7 +21,7 @@ using namespace wavetile;
 static_assert(std::endian::native == std::endian::little, "bytes are copied as they are");
 
 /// Raise the number whenever a member changes.
-static constexpr std::string_view header = "wavetile-plan-1\n";
+static constexpr std::string_view header = "wavetile-plan-2\n";
 
 namespace {
 
@@ -36,6 +36,7 @@ public:
   template <typename T> void enumeration(const T &value, T) {
     number(static_cast<std::underlying_type_t<T>>(value));
   }
+  void flag(bool value) { number(uint8_t(value)); }
   void text(const std::string &value) {
     number(static_cast<uint64_t>(value.size()));
     bytes += value;
@@ -67,6 +68,13 @@ public:
     if (raw > static_cast<std::underlying_type_t<T>>(last))
       return fail();
     value = static_cast<T>(raw);
+  }
+  void flag(bool &value) {
+    uint8_t raw = 0;
+    number(raw);
+    if (raw > 1)
+      return fail();
+    value = raw != 0;
   }
   void text(std::string &value) {
     uint64_t size = length();
@@ -115,6 +123,7 @@ void visit(Archive &archive, Member<Archive, KernelArgument> &argument) {
   archive.number(argument.index);
   visit(archive, argument.expression);
   archive.number(argument.offset);
+  archive.flag(argument.wholeWords);
 }
 
 template <typename Archive> void visit(Archive &archive, Member<Archive, KernelLaunch> &launch) {
@@ -227,6 +236,8 @@ static std::string jsonOf(const KernelArgument &argument) {
     result += ", \"value\": " + quote(argument.expression.str());
   else
     result += ", \"index\": " + std::to_string(argument.index);
+  if (argument.wholeWords)
+    result += ", \"whole_words\": true";
   return result + ", \"offset\": " + std::to_string(argument.offset) + "}";
 }
 

@@ -64,10 +64,10 @@ def method(x: torch.Tensor) -> None:
         x[rows, :] = x[rows, :].lgamma()
 
 
-@case(errors.UnsupportedIndexError, NotImplementedError, "x[rows, 0:4:2]", "host code")
-def slice_with_a_step(x: torch.Tensor) -> None:
+@case(errors.UnsupportedIndexError, NotImplementedError, "x[rows, 4:0:-2]", "torch.flip")
+def slice_with_a_negative_step(x: torch.Tensor) -> None:
     for rows in wl.tile(x.size(0)):
-        x[rows, 0] = x[rows, 0:4:2].sum(-1)
+        x[rows, 0] = x[rows, 4:0:-2].sum(-1)
 
 
 @case(errors.UnsupportedIndexError, NotImplementedError, "x[0, rows.begin :]", "wl.tile")

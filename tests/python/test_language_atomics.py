@@ -15,6 +15,18 @@ import wavetile.language as wl
 from tests.python.conftest import TARGETS
 from tests.python.end_to_end import on
 
+#: Dtypes of sums and extrema; those below 32 bits share words with their neighbours.
+NUMBERS = [
+    torch.int32,
+    torch.int64,
+    torch.float32,
+    torch.float64,
+    torch.float16,
+    torch.bfloat16,
+    torch.int16,
+    torch.int8,
+]
+
 
 @wavetile.kernel
 def histogram(labels: torch.Tensor, weights: torch.Tensor, counts: torch.Tensor) -> None:
@@ -23,7 +35,7 @@ def histogram(labels: torch.Tensor, weights: torch.Tensor, counts: torch.Tensor)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
 def test_add_to_equal_places(target: str, dtype: torch.dtype, generator: torch.Generator) -> None:
     labels = torch.randint(0, 7, (601,), generator=generator)
     # Sums that every dtype holds exactly, in any order.
@@ -47,7 +59,7 @@ def combine_min(x: torch.Tensor, out: torch.Tensor) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
 def test_extrema(target: str, dtype: torch.dtype, generator: torch.Generator) -> None:
     x = torch.randint(-99, 99, (97, 41), generator=generator).to(dtype)
     high, low = torch.full([41], -50).to(dtype), torch.full([41], 50).to(dtype)
@@ -55,6 +67,28 @@ def test_extrema(target: str, dtype: torch.dtype, generator: torch.Generator) ->
     on(combine_min, target, {"rows": 16, "cols": 16})(x, low)
     assert torch.equal(high, x.amax(0).clamp(min=-50))
     assert torch.equal(low, x.amin(0).clamp(max=50))
+
+
+@pytest.mark.compiled  # torch has no maximum of these
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.uint32], ids=str)
+def test_unsigned_extrema(dtype: torch.dtype, generator: torch.Generator) -> None:
+    x = torch.randint(0, 256, (97, 41), generator=generator)
+    high, low = torch.full([41], 3).to(dtype), torch.full([41], 250).to(dtype)
+    combine_max(x.to(dtype), high)
+    combine_min(x.to(dtype), low)
+    assert torch.equal(high.long(), x.amax(0).clamp(min=3))
+    assert torch.equal(low.long(), x.amin(0).clamp(max=250))
+
+
+def test_neighbours_in_a_word(generator: torch.Generator) -> None:
+    # A tensor that begins and ends within words, and stores to what lies around it.
+    buffer = torch.zeros(41, dtype=torch.int8)
+    labels = torch.randint(0, 35, (501,), generator=generator)
+    view = buffer[3:38]
+    histogram(labels, torch.ones(501, dtype=torch.int8), view)
+    assert torch.equal(view.long(), labels.bincount(minlength=35))
+    assert not buffer[:3].any()
+    assert not buffer[38:].any()
 
 
 def test_maximum_with_nan_is_nan() -> None:
@@ -83,7 +117,7 @@ def reduced(function: Callable[[int, int], int], start: int, x: torch.Tensor) ->
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.int16, torch.int8], ids=str)
 def test_bits(target: str, dtype: torch.dtype, generator: torch.Generator) -> None:
     x = torch.randint(-128, 128, (73,), generator=generator)
     ands, ors, xors = (torch.full([5], start).to(dtype) for start in (-1, 0, 85))
@@ -114,7 +148,9 @@ def exchange(x: torch.Tensor, place: torch.Tensor, old: torch.Tensor) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.int64, torch.bfloat16, torch.uint8, torch.bool], ids=str
+)
 def test_exchange(target: str, dtype: torch.dtype, generator: torch.Generator) -> None:
     x, place = (torch.randint(0, 9, (131,), generator=generator).to(dtype) for _ in range(2))
     before, old = place.clone(), torch.ones(131, dtype=dtype)
@@ -171,4 +207,5 @@ def test_mistakes() -> None:
         "TensorAccessError: wl.atomic_add needs a tensor in memory, not a tile of torch.float32"
         " [rows]"
     )
-    assert mistake(order, x.half()).startswith("DTypeError: wl.atomic_add of torch.float16 is not")
+    fp8 = torch.zeros(8, dtype=torch.float8_e4m3fn)
+    assert mistake(order, fp8).startswith("DTypeError: wl.atomic_add of torch.float8_e4m3fn is not")

@@ -29,7 +29,7 @@ def plan_without_steps(target: str) -> _C.LaunchPlan:
     name = target.encode()
     none = bytes(8)
     return _C.LaunchPlan.from_bytes(
-        b"wavetile-plan-1\n" + len(name).to_bytes(8, "little") + name + none + none + none
+        b"wavetile-plan-2\n" + len(name).to_bytes(8, "little") + name + none + none + none
     )
 
 

@@ -284,6 +284,8 @@ class Interpreter(TorchFunctionMode):
             "wl.inline_asm has no meaning in Python", remedy="run the kernel compiled"
         )
 
+    inline_asm_elementwise = inline_asm
+
     def unpack_fp4(self, input: Any, dtype: torch.dtype = torch.float32) -> Any:
         """`wl.unpack_fp4`."""
         return _as_value(scaled.unpack_fp4(input, dtype))

@@ -172,12 +172,6 @@ def _check_dtype(emitter: Emitter, kind: str, dtype: torch.dtype) -> None:
     name = f"wl.atomic_{kind}"
     if kind in ("and", "or", "xor") and dtype.is_floating_point:
         emitter.fail(DTypeError, f"{name} is of integers, not of {dtype}")
-    if dtype.itemsize < 4:
-        emitter.fail(
-            DTypeError,
-            f"{name} of {dtype} is not supported: memory has atomics of 32 and 64 bits",
-            "use a tensor of torch.float32 or torch.int32 and convert it afterwards",
-        )
     if kind in ("add", "max", "min") and (dtype in STORAGE_ONLY or dtype is torch.bool):
         emitter.fail(
             DTypeError,

@@ -83,6 +83,12 @@ def _matrix_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile
     if acc is None:
         start = emitter.full(dims, 0, dtype)
     else:
+        if dtype.is_floating_point != acc.dtype.is_floating_point:
+            emitter.fail(
+                DTypeError,
+                f"{name}: sums of {lhs.dtype} are in {dtype}, not in {acc.dtype}",
+                f"start from a tile of {dtype}, such as wl.zeros([rows, cols], dtype={dtype})",
+            )
         start = emitter.cast(acc, dtype)
         for dim, own in zip(dims, start.dims, strict=False):
             if len(start.dims) != 2 or not emitter.same(dim, own):
