@@ -254,13 +254,12 @@ llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
   int64_t bits = lhs.getElementType().getIntOrFloatBitWidth();
   const MatrixInstruction *instruction = smallestInstruction(dot, target);
   // Without a matrix instruction each lane holds all of K that its results need.
-  int64_t side = instruction ? 128 : 64;
   // The matrices of a batch go through LDS to where the product of each of them wants it.
-  if (holdsBatch(loop, dot))
-    side = 16;
+  bool isSmall = holdsBatch(loop, dot);
+  int64_t side = isSmall ? 16 : instruction ? 128 : 64;
   int64_t least = std::max<int64_t>(16, instruction ? instruction->k : 0);
   // 128 bytes of a row of an operand are a cache line.
-  int64_t depth = instruction ? std::clamp<int64_t>(1024 / bits, least, 128) : least;
+  int64_t depth = instruction && !isSmall ? std::clamp<int64_t>(1024 / bits, least, 128) : least;
   const std::pair<StringAttr, int64_t> wanted[] = {
       {getDimName(lhs, 0), side}, {getDimName(rhs, 1), side}, {getDimName(lhs, 1), depth}};
   int64_t results = 1;
