@@ -253,9 +253,9 @@ llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
   RankedTensorType lhs = dot.getLhs().getType(), rhs = dot.getRhs().getType();
   int64_t bits = lhs.getElementType().getIntOrFloatBitWidth();
   const MatrixInstruction *instruction = smallestInstruction(dot, target);
-  // Without a matrix instruction each lane holds all of K that its results need.
   // The matrices of a batch go through LDS to where the product of each of them wants it.
   bool isSmall = holdsBatch(loop, dot);
+  // Without a matrix instruction each lane holds all of K that its results need.
   int64_t side = isSmall ? 16 : instruction ? 128 : 64;
   int64_t least = std::max<int64_t>(16, instruction ? instruction->k : 0);
   // 128 bytes of a row of an operand are a cache line.
