@@ -19,15 +19,25 @@ Example:
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
-from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
 import torch
 
 from wavetile import tunables
-from wavetile.errors import ArgumentError, OutsideKernelError
+from wavetile.device_functions import INTERPRETER as INTERPRETER
+from wavetile.device_functions import device_function, outside
+from wavetile.errors import ArgumentError
+from wavetile.language_atomics import (
+    atomic_add,
+    atomic_and,
+    atomic_cas,
+    atomic_max,
+    atomic_min,
+    atomic_or,
+    atomic_xchg,
+    atomic_xor,
+)
 from wavetile.tunables import IntegerFragment
 
 __all__ = [
@@ -78,9 +88,6 @@ __all__ = [
 T = TypeVar("T")
 P = ParamSpec("P")
 
-#: What gives device functions their meaning while a kernel runs as Python (`wavetile.eager`).
-INTERPRETER: ContextVar[Any] = ContextVar("wavetile interpreter", default=None)
-
 
 class Tile:
     """The index of a `wl.tile` loop: a block of consecutive indices.
@@ -105,33 +112,10 @@ class Tile:
     count: int
 
     def __add__(self, offset: int) -> Tile:
-        raise _outside("Tile")
+        raise outside("Tile")
 
     def __sub__(self, offset: int) -> Tile:
-        raise _outside("Tile")
-
-
-def _outside(name: str) -> OutsideKernelError:
-    return OutsideKernelError(
-        f"wl.{name} was called outside the loops of a kernel",
-        remedy=f"call wl.{name} inside a `for ... in wl.tile(...)` loop of a function"
-        " decorated with @wavetile.kernel",
-    )
-
-
-def _device_function(function: Callable[P, T]) -> Callable[P, T]:
-    """Marks a function of device code; its own body is for calls outside kernels.
-
-    The compiler knows it by its identity; a kernel that runs as Python asks the interpreter.
-    """
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        interpreter = INTERPRETER.get()
-        meaning = function if interpreter is None else getattr(interpreter, function.__name__)
-        return meaning(*args, **kwargs)
-
-    return call
+        raise outside("Tile")
 
 
 class BlockSize(int):
@@ -183,7 +167,7 @@ class constexpr:  # noqa: N801 (Triton's and Helion's name)
         return cls
 
 
-@_device_function
+@device_function
 def tile(
     begin_or_end: int | Sequence[int],
     end: int | Sequence[int] | None = None,
@@ -213,10 +197,10 @@ def tile(
         for rows, cols in wl.tile([m, n]):
             out[rows, cols] = x[rows, cols] * 2
     """
-    raise _outside("tile")
+    raise outside("tile")
 
 
-@_device_function
+@device_function
 def grid(
     begin_or_end: int | Sequence[int],
     end: int | Sequence[int] | None = None,
@@ -244,10 +228,10 @@ def grid(
             for rows in wl.tile(x.size(1)):
                 out[batch, rows] = x[batch, rows] * 2
     """
-    raise _outside("grid")
+    raise outside("grid")
 
 
-@_device_function
+@device_function
 def jagged_tile(parent: torch.Tensor) -> Iterator[Any]:
     """Loops over blocks of a dimension that ends at another index in each row.
 
@@ -266,10 +250,10 @@ def jagged_tile(parent: torch.Tensor) -> Iterator[Any]:
             for k in wl.jagged_tile(lengths[rows]):
                 total += x[rows, k].sum(-1)
     """
-    raise _outside("jagged_tile")
+    raise outside("jagged_tile")
 
 
-@_device_function
+@device_function
 def load(
     tensor: torch.Tensor, index: Sequence[Any], extra_mask: torch.Tensor | None = None
 ) -> torch.Tensor:
@@ -287,10 +271,10 @@ def load(
     Example:
         v = wl.load(x, [rows.index + shift], extra_mask=rows.index + shift < limit)
     """
-    raise _outside("load")
+    raise outside("load")
 
 
-@_device_function
+@device_function
 def store(
     tensor: torch.Tensor,
     index: Sequence[Any],
@@ -312,146 +296,10 @@ def store(
     Example:
         wl.store(out, [rows], v, extra_mask=v > 0)
     """
-    raise _outside("store")
+    raise outside("store")
 
 
-@_device_function
-def atomic_add(
-    tensor: torch.Tensor,
-    index: Sequence[Any],
-    value: torch.Tensor | float,
-    sem: str = "relaxed",
-    scope: str = "device",
-    extra_mask: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Adds to elements of a tensor that other blocks may change at the same time.
-
-    The other atomics (`atomic_max`, `atomic_min`, `atomic_and`, `atomic_or`, `atomic_xor`,
-    `atomic_xchg`) take the same arguments. Maxima and minima of floats give NaN if either is NaN.
-
-    Args:
-        tensor: a tensor in memory
-        index: a list of indices as in `tensor[...]`; each element that it names is changed, one
-            that it names twice twice
-        value: a tile that broadcasts to that place, or a number; converted to the tensor's dtype
-        sem: "relaxed", "acquire", "release" or "acq_rel": how other accesses are ordered with it
-        scope: who takes part in that order: "block" ("cta"), "device" ("gpu"), "system" ("sys")
-        extra_mask: a tile of bool that broadcasts to that place; elements where it does not hold
-            are left alone
-
-    Returns:
-        the elements as they were, in the tensor's dtype; 0 for those left alone or outside
-
-    Raises:
-        DTypeError: the dtype has no such atomic
-        ArgumentError: an order or a scope that does not exist
-
-    Example:
-        wl.atomic_add(counts, [labels[rows]], 1)
-    """
-    raise _outside("atomic_add")
-
-
-@_device_function
-def atomic_max(
-    tensor: torch.Tensor,
-    index: Sequence[Any],
-    value: torch.Tensor | float,
-    sem: str = "relaxed",
-    scope: str = "device",
-    extra_mask: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Puts the larger of element and value there; see `atomic_add`."""
-    raise _outside("atomic_max")
-
-
-@_device_function
-def atomic_min(
-    tensor: torch.Tensor,
-    index: Sequence[Any],
-    value: torch.Tensor | float,
-    sem: str = "relaxed",
-    scope: str = "device",
-    extra_mask: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Puts the smaller of element and value there; see `atomic_add`."""
-    raise _outside("atomic_min")
-
-
-@_device_function
-def atomic_and(
-    tensor: torch.Tensor,
-    index: Sequence[Any],
-    value: torch.Tensor | int,
-    sem: str = "relaxed",
-    scope: str = "device",
-    extra_mask: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Puts the bitwise and of element and value there; see `atomic_add`."""
-    raise _outside("atomic_and")
-
-
-@_device_function
-def atomic_or(
-    tensor: torch.Tensor,
-    index: Sequence[Any],
-    value: torch.Tensor | int,
-    sem: str = "relaxed",
-    scope: str = "device",
-    extra_mask: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Puts the bitwise or of element and value there; see `atomic_add`."""
-    raise _outside("atomic_or")
-
-
-@_device_function
-def atomic_xor(
-    tensor: torch.Tensor,
-    index: Sequence[Any],
-    value: torch.Tensor | int,
-    sem: str = "relaxed",
-    scope: str = "device",
-    extra_mask: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Puts the bitwise exclusive or of element and value there; see `atomic_add`."""
-    raise _outside("atomic_xor")
-
-
-@_device_function
-def atomic_xchg(
-    tensor: torch.Tensor,
-    index: Sequence[Any],
-    value: torch.Tensor | float,
-    sem: str = "relaxed",
-    scope: str = "device",
-    extra_mask: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Puts the value there; see `atomic_add`."""
-    raise _outside("atomic_xchg")
-
-
-@_device_function
-def atomic_cas(
-    tensor: torch.Tensor,
-    index: Sequence[Any],
-    expected: torch.Tensor | float,
-    value: torch.Tensor | float,
-    sem: str = "relaxed",
-    scope: str = "device",
-    extra_mask: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Puts the value where the element has the bits of `expected`; see `atomic_add`.
-
-    Returns:
-        the elements as they were: those equal to `expected` were replaced
-
-    Example:
-        first = wl.atomic_cas(owner, [rows.id], -1, rows.begin) == -1
-    """
-    raise _outside("atomic_cas")
-
-
-@_device_function
+@device_function
 def zeros(shape: Sequence[Any], dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """A tile of zeros.
 
@@ -462,10 +310,10 @@ def zeros(shape: Sequence[Any], dtype: torch.dtype = torch.float32) -> torch.Ten
     Example:
         acc = wl.zeros([rows, cols], dtype=torch.float32)
     """
-    raise _outside("zeros")
+    raise outside("zeros")
 
 
-@_device_function
+@device_function
 def full(shape: Sequence[Any], value: float, dtype: torch.dtype | None = None) -> torch.Tensor:
     """A tile with one value in every element.
 
@@ -477,10 +325,10 @@ def full(shape: Sequence[Any], value: float, dtype: torch.dtype | None = None) -
     Example:
         highest = wl.full([rows], float("-inf"), dtype=torch.float32)
     """
-    raise _outside("full")
+    raise outside("full")
 
 
-@_device_function
+@device_function
 def arange(size: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
     """0, 1, ..., size - 1 as a tile of one dimension.
 
@@ -488,10 +336,10 @@ def arange(size: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
         size: an int, or a `Tile` for as many elements as it has
         dtype: an integer or floating-point type
     """
-    raise _outside("arange")
+    raise outside("arange")
 
 
-@_device_function
+@device_function
 def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
     """a * b + c, rounded once.
 
@@ -504,10 +352,10 @@ def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
     Example:
         y = wl.fma(x[rows, :], 2.0, bias[rows, :])
     """
-    raise _outside("fma")
+    raise outside("fma")
 
 
-@_device_function
+@device_function
 def associative_scan(
     combine_fn: Callable[..., Any], input: Any, dim: int, reverse: bool = False
 ) -> Any:
@@ -529,10 +377,10 @@ def associative_scan(
     Example:
         total = wl.associative_scan(torch.add, x[rows, :], dim=-1)
     """
-    raise _outside("associative_scan")
+    raise outside("associative_scan")
 
 
-@_device_function
+@device_function
 def reduce(
     combine_fn: Callable[..., Any],
     input: Any,
@@ -552,42 +400,42 @@ def reduce(
     Example:
         largest = wl.reduce(torch.maximum, x[rows, :], dim=-1, other=-float("inf"))
     """
-    raise _outside("reduce")
+    raise outside("reduce")
 
 
-@_device_function
+@device_function
 def cumsum(input: torch.Tensor, dim: int) -> torch.Tensor:
     """As torch.cumsum: the sum of all elements up to each one along a dimension."""
-    raise _outside("cumsum")
+    raise outside("cumsum")
 
 
-@_device_function
+@device_function
 def cumprod(input: torch.Tensor, dim: int) -> torch.Tensor:
     """As torch.cumprod: the product of all elements up to each one along a dimension."""
-    raise _outside("cumprod")
+    raise outside("cumprod")
 
 
-@_device_function
+@device_function
 def join(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Two tiles of one shape along a new last dimension of size two.
 
     Example:
         pairs = wl.join(real, imaginary)
     """
-    raise _outside("join")
+    raise outside("join")
 
 
-@_device_function
+@device_function
 def split(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The two tiles of which the last dimension, of size two, is made: the reverse of `join`.
 
     Raises:
         ShapeError: the last dimension does not have size two
     """
-    raise _outside("split")
+    raise outside("split")
 
 
-@_device_function
+@device_function
 def rand(shape: Sequence[Any], seed: int) -> torch.Tensor:
     """Random f32, uniform from 0 up to 1, by Philox 4x32-10.
 
@@ -600,22 +448,22 @@ def rand(shape: Sequence[Any], seed: int) -> torch.Tensor:
     Example:
         keep = wl.rand([rows, cols], seed) > 0.1
     """
-    raise _outside("rand")
+    raise outside("rand")
 
 
-@_device_function
+@device_function
 def randn(shape: Sequence[Any], seed: int) -> torch.Tensor:
     """Random f32, normal with mean 0 and deviation 1; the arguments are those of `rand`."""
-    raise _outside("randn")
+    raise outside("randn")
 
 
-@_device_function
+@device_function
 def randint(shape: Sequence[Any], low: int, high: int, seed: int) -> torch.Tensor:
     """Random i32 from `low` up to `high`, which is not among them; otherwise as `rand`."""
-    raise _outside("randint")
+    raise outside("randint")
 
 
-@_device_function
+@device_function
 def dot(
     a: torch.Tensor,
     b: torch.Tensor,
@@ -639,10 +487,10 @@ def dot(
         for k in wl.tile(x.size(1)):
             acc = wl.dot(x[rows, k], y[k, cols], acc)
     """
-    raise _outside("dot")
+    raise outside("dot")
 
 
-@_device_function
+@device_function
 def dot_scaled(
     mat1: torch.Tensor,
     mat1_scale: torch.Tensor | None,
@@ -677,10 +525,10 @@ def dot_scaled(
         acc = wl.dot_scaled(x[rows, :], x_scale[rows, :], "e4m3",
                             y[:, cols], y_scale[cols, :], "e4m3", acc)
     """
-    raise _outside("dot_scaled")
+    raise outside("dot_scaled")
 
 
-@_device_function
+@device_function
 def unpack_fp4(
     input: torch.Tensor, dtype: torch.dtype = torch.float32
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -696,10 +544,10 @@ def unpack_fp4(
     Example:
         even, odd = wl.unpack_fp4(x[rows, :], torch.bfloat16)
     """
-    raise _outside("unpack_fp4")
+    raise outside("unpack_fp4")
 
 
-@_device_function
+@device_function
 def pack_fp4(low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
     """Bytes with the nearest fp4 (e2m1) of two floats: the reverse of `unpack_fp4`.
 
@@ -711,10 +559,10 @@ def pack_fp4(low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
     Returns:
         a tile of torch.float4_e2m1fn_x2
     """
-    raise _outside("pack_fp4")
+    raise outside("pack_fp4")
 
 
-@_device_function
+@device_function
 def device_print(prefix: str, *values: Any) -> None:
     """Prints tiles and numbers while a kernel runs, a line for each element.
 
@@ -733,10 +581,10 @@ def device_print(prefix: str, *values: Any) -> None:
     Example:
         wl.device_print("x", rows.index, x[rows])
     """
-    raise _outside("device_print")
+    raise outside("device_print")
 
 
-@_device_function
+@device_function
 def device_assert(condition: torch.Tensor | bool, message: str = "") -> None:
     """Ends the launch if an element of the condition is false.
 
@@ -753,10 +601,10 @@ def device_assert(condition: torch.Tensor | bool, message: str = "") -> None:
     Example:
         wl.device_assert(index[rows] < x.size(0), "the index is in range")
     """
-    raise _outside("device_assert")
+    raise outside("device_assert")
 
 
-@_device_function
+@device_function
 def inline_asm(
     asm: str,
     constraints: str,
@@ -786,11 +634,20 @@ def inline_asm(
     Example:
         larger = wl.inline_asm("v_max_f32 $0, $1, $2", "=v,v,v", [a, b], torch.float32)
     """
-    raise _outside("inline_asm")
+    raise outside("inline_asm")
 
 
-#: Helion's name of `inline_asm`.
-inline_asm_elementwise = inline_asm
+@device_function
+def inline_asm_elementwise(
+    asm: str,
+    constraints: str,
+    args: Sequence[Any],
+    dtype: Any,
+    is_pure: bool = True,
+    pack: int = 1,
+) -> Any:
+    """As `inline_asm`, by Helion's name."""
+    raise outside("inline_asm_elementwise")
 
 
 def specialize(value: T) -> T:
@@ -884,7 +741,7 @@ def register_block_size(
     return BlockSize(value, low, high, name or "block")
 
 
-@_device_function
+@device_function
 def static_range(begin_or_end: int, end: int | None = None, step: int = 1) -> Iterator[int]:
     """`range` over constants, unrolled at compile time.
 
@@ -892,4 +749,4 @@ def static_range(begin_or_end: int, end: int | None = None, step: int = 1) -> It
         for i in wl.static_range(4):
             total += x[rows, i]
     """
-    raise _outside("static_range")
+    raise outside("static_range")

@@ -54,7 +54,8 @@ def check() -> list[str]:
     passes = set(re.findall(r'Pass<"([\w-]+)"', tablegen))
     operations = {f"tile.{name}" for name in re.findall(r'Tile_\w+<"([\w.]+)"', tablegen)}
     attributes = set(re.findall(r'"(tile\.[a-z_]+)"', _text(".h", ".cpp")))
-    language = (sources.ROOT / "frontend" / "wavetile" / "language.py").read_text()
+    parts = (sources.ROOT / "frontend" / "wavetile").glob("language*.py")
+    language = "\n".join(part.read_text() for part in parts)
     functions = set(re.findall(r"^(?:def|class) (\w+)", language, re.MULTILINE))
     # Made by a build, or by installing.
     made = re.compile(r"^(build|\.venv|/|~|https?:)")
