@@ -47,6 +47,11 @@ MUTANTS = (
     Mutant("tile-stage-operands", "stage-operands.mlir", STRATEGIES),
     Mutant("tile-assign-layouts", "assign-layouts.mlir", STRATEGIES),
     Mutant("tile-simplify-conversions", "simplify-conversions.mlir", STRATEGIES),
+    Mutant(
+        "tile-widen-dots",
+        "widen-dots.mlir",
+        ("test_language_products.py", "every_dtype and float8 and gfx1150"),
+    ),
     Mutant("resident", ROWS, STRATEGIES),
     Mutant("looped", ROWS, STRATEGIES),
     Mutant("grid", ROWS, STRATEGIES),
