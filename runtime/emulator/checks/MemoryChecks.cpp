@@ -104,6 +104,25 @@ inline __attribute__((always_inline)) bool allOnes(const uint8_t *bytes, size_t 
   return all == ~uint64_t(0);
 }
 
+/// The same of what an atomic accesses: launches on other threads may do so at the same time.
+bool allOnesAtomically(const uint8_t *bytes, size_t count) {
+  if (count == 4)
+    return __atomic_load_n(reinterpret_cast<const uint32_t *>(bytes), __ATOMIC_RELAXED) == ~0u;
+  if (count == 8)
+    return __atomic_load_n(reinterpret_cast<const uint64_t *>(bytes), __ATOMIC_RELAXED) ==
+           ~uint64_t(0);
+  return allOnes(bytes, count);
+}
+/// Makes that defined.
+void defineAtomically(uint8_t *bytes, size_t count) {
+  if (count == 4)
+    __atomic_store_n(reinterpret_cast<uint32_t *>(bytes), ~0u, __ATOMIC_RELAXED);
+  else if (count == 8)
+    __atomic_store_n(reinterpret_cast<uint64_t *>(bytes), ~uint64_t(0), __ATOMIC_RELAXED);
+  else
+    std::fill_n(bytes, count, uint8_t(0xff));
+}
+
 /// Calls \p body with a constant for the usual numbers of bytes, so that what it does to them is a
 /// few instructions.
 template <typename Body> auto withConstantBytes(uint32_t bytes, Body body) {
@@ -392,6 +411,7 @@ bool WaveChecks::observeStore(const MemoryAccess &access, Operand data) {
     undefined |= registers.lanes[entry + i];
   undefined &= accessed;
   bool isGlobal = access.space == AccessSpace::Global;
+  bool isAtomic = isGlobal && access.kind != AccessKind::Store;
   unsigned size = checkedWave->waveSize;
   auto bitsOf = [&](unsigned i, unsigned lane) {
     if (!(registers.lanes[entry + i] >> lane & 1))
@@ -409,7 +429,7 @@ bool WaveChecks::observeStore(const MemoryAccess &access, Operand data) {
   Bytes bytes(*this, access);
   if (bytes.allDefined())
     return true;
-  if (isGlobal && access.contiguous && !bytes.perLane) {
+  if (isGlobal && access.contiguous && !bytes.perLane && !isAtomic) {
     std::fill_n(bytes.of(*this, access, 0), size_t(access.bytes) * size, uint8_t(0xff));
     return true;
   }
@@ -422,6 +442,10 @@ bool WaveChecks::observeStore(const MemoryAccess &access, Operand data) {
     if (!shadow)
       return;
     unsigned length = lengthOf(access, lane);
+    if (isAtomic) {
+      defineAtomically(shadow, length);
+      return;
+    }
     if (!(undefined >> lane & 1) || isGlobal) {
       std::fill_n(shadow, length, uint8_t(0xff));
       return;
@@ -463,7 +487,9 @@ bool WaveChecks::observeAtomic(const MemoryAccess &access) {
   if (!bytes.allDefined())
     forLanes(accessed, [&](unsigned lane) {
       const uint8_t *shadow = bytes.of(*this, access, lane);
-      oldUndefined |= uint64_t(shadow && !allOnes(shadow, access.bytes)) << lane;
+      bool isDefined = !shadow || (isGlobal ? allOnesAtomically(shadow, access.bytes)
+                                            : allOnes(shadow, access.bytes));
+      oldUndefined |= uint64_t(!isDefined) << lane;
     });
   uint32_t origin = makeOrigin(originOf(access.space), numberOf(access.record));
   if (oldUndefined)
