@@ -408,7 +408,7 @@ TargetRow gfx950() {
                          .maximum3F32 = true,
                          .maximumF32 = false,
                          .dualIssueF32 = false,
-                     .fastF64 = true},
+                         .fastF64 = true},
           .conversions = {.packedBF16FromF32 = true, .packedF16FromF32 = true, .fp8 = Fp8Kind::OCP},
           .atomics = cdna3Atomics,
           .globalMemory = cdna3Memory,
