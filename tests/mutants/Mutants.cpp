@@ -21,6 +21,7 @@
 #include "tests/mutants/Mutants.h"
 
 #include "passes/Passes.h"
+#include "passes/RowDims.h"
 
 #include "ir/Tile.h"
 
@@ -47,15 +48,21 @@ static bool isAboutRows(StringRef mutant) {
   return !substituteFor(mutant).empty() || mutant == "row-waves" || mutant == "row-lanes";
 }
 
+/// Of the rows that a Config gives the strategy, by name or by not naming another.
 static void replaceStrategy(Operation *module, StringRef strategy) {
   auto config = module->getAttrOfType<DictionaryAttr>(tile::configAttrName);
   if (!config)
     return;
+  Builder builder(module->getContext());
   NamedAttrList entries(config);
-  for (NamedAttribute entry : config)
-    if (entry.getName().strref().ends_with(".strategy"))
-      if (auto text = dyn_cast<StringAttr>(entry.getValue()); text && text == strategy)
-        entries.set(entry.getName(), StringAttr::get(text.getContext(), substituteFor(strategy)));
+  module->walk([&](tile::ParallelOp loop) {
+    for (const auto &[name, dim] : getNamedDims(loop)) {
+      std::string key = (name.getValue() + ".strategy").str();
+      auto given = config.getAs<StringAttr>(key);
+      if (dim.kind == NamedDim::Kind::Row && (given ? given.getValue() : "resident") == strategy)
+        entries.set(key, builder.getStringAttr(substituteFor(strategy)));
+    }
+  });
   module->setAttr(tile::configAttrName, entries.getDictionary(module->getContext()));
 }
 

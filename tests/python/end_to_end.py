@@ -8,6 +8,7 @@ import ctypes
 import functools
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -95,7 +96,7 @@ def assert_untouched(view: torch.Tensor) -> None:
 @functools.cache
 def _device_library() -> Any:
     devices().describe()  # loads it the way a launch does
-    library = ctypes.CDLL(str(software_device()))
+    library = ctypes.CDLL(os.environ.get("WAVETILE_HIP") or str(software_device()))
     library.wavetileDeviceLaunchLog.restype = ctypes.c_char_p
     return library
 

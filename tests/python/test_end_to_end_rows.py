@@ -128,6 +128,8 @@ def test_strategies_are_what_they_are_called(strategy: str, target: str) -> None
     bound = run.bind(x, x.clone())
     assert bound.configs()[0].items() >= config.items()
     text = bound.ir("bound")
+    # Only a row that is not held whole is walked in steps.
+    assert ("tile.for" in text) == ("n.strategy" in config)
     lanes = [int(value) for value in re.findall(r"tile\.row_lanes = (\d+)", text)]
     waves = [int(value) for value in re.findall(r"tile\.row_waves = (\d+)", text)]
     full = WAVE_SIZES[target]
