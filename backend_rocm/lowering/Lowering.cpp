@@ -250,6 +250,13 @@ Value Lowering::canonicalCopy(const Layout &layout) {
 unsigned Lowering::allocateLds(unsigned bytes, unsigned alignment) {
   unsigned offset = llvm::alignTo(ldsSize, alignment);
   ldsSize = offset + bytes;
+  unsigned line = 0;
+  loc->walk([&](Location inner) {
+    auto place = dyn_cast<FileLineColLoc>(inner);
+    line = place ? place.getLine() : 0;
+    return place ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  ldsOfLines[line] += bytes;
   return offset;
 }
 

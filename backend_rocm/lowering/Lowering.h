@@ -21,6 +21,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace wavetile::rocm {
 
@@ -150,6 +151,8 @@ public:
   /// Reserves LDS for the whole program; the byte offset.
   unsigned allocateLds(unsigned bytes, unsigned alignment = 16);
   unsigned ldsBytes() const { return ldsSize; }
+  /// The bytes that operations of each line reserved, in the order of the program.
+  const llvm::MapVector<unsigned, unsigned> &ldsBytesOfLines() const { return ldsOfLines; }
   /// An LDS pointer: `base` bytes (constant) plus `offset` bytes (i32 or null).
   mlir::Value ldsPointer(unsigned base, mlir::Value offset = {});
   /// All waves arrive before any goes on. Their LDS accesses are ordered, and those of global
@@ -167,6 +170,7 @@ private:
   llvm::DenseMap<std::pair<mlir::Attribute, unsigned>, Stand> stands;
   mlir::Value ldsBase;
   unsigned ldsSize = 0;
+  llvm::MapVector<unsigned, unsigned> ldsOfLines;
 
 public:
   /// Where cached values are emitted: after the entry's prologue.

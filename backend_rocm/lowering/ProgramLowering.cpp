@@ -156,10 +156,17 @@ LogicalResult ProgramLowering::run() {
     return failure();
   LLVM::ReturnOp::create(builder, program.getLoc(), ValueRange());
   createLds(function, address);
-  if (state.ldsBytes() > state.target.lds().bytesPerWorkgroup)
-    return program.emitError() << "needs " << state.ldsBytes() << " bytes of LDS; "
-                               << state.target.name() << " has "
-                               << state.target.lds().bytesPerWorkgroup << " for a workgroup";
+  if (state.ldsBytes() > state.target.lds().bytesPerWorkgroup) {
+    InFlightDiagnostic error = program.emitError();
+    error << "needs " << state.ldsBytes() << " bytes of LDS";
+    StringRef separator = " = ";
+    for (auto [line, bytes] : state.ldsBytesOfLines()) {
+      error << separator << bytes << " (line " << line << ")";
+      separator = " + ";
+    }
+    return error << "; " << state.target.name() << " has " << state.target.lds().bytesPerWorkgroup
+                 << " for a workgroup";
+  }
   program.erase();
   return success();
 }

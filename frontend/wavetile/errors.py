@@ -149,6 +149,10 @@ class CarriedValueError(WavetileError, TypeError):
     """A value carried through a loop changes its type or shape from step to step."""
 
 
+class MissingReturnError(WavetileError, TypeError):
+    """A helper function returns nothing where its value is used."""
+
+
 class RaceError(WavetileError, RuntimeError):
     """Iterations of a top-level loop, which have no order, touch one element and one stores it."""
 

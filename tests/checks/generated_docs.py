@@ -65,8 +65,8 @@ def _errors() -> str:
         f"# Errors\n\nFrom `{sources.relative(source)}`. "
         f"{(ast.get_docstring(tree) or '').partition(chr(10))[2].strip()}\n\n",
         _table(("class of `wavetile.errors`", "is also a", "meaning"), rows),
-        "\nThe scripts below are in `docs/mistakes/`. Each ends with the error that it is named"
-        " after.\n",
+        "\nThe scripts below are in `docs/mistakes/`. Each ends with the error or warning"
+        " that it is named after.\n",
     ]
     for mistake in mistakes.run(mistakes.scripts()):
         parts.append(

@@ -149,6 +149,7 @@ class Emitter:
         self.integers = IntegerEmitter(module)
         #: Calls a function of the kernel's author; whoever traces the kernel sets it.
         self.call: Callable[[Any, Sequence[Any]], Any] = _nobody_traces
+        self._required: set[tuple[Integer, Integer, str]] = set()
         #: Whether tiles without dimensions are plain numbers, as in the body of a scan.
         self._numbers = False
         #: The dtype of the kernel's float arguments.
@@ -391,6 +392,19 @@ class Emitter:
         known = [n.call for n in integers if isinstance(n, RuntimeInteger)]
         if known and all(value is not None for value in known):
             raise NeedsConstantError(frozenset().union(*(v.arguments for v in known if v)))
+
+    def require_at_most(self, small: Integer, large: Integer, reason: str) -> None:
+        """The code serves calls only in which one int is not larger than another."""
+        if small is large or (small, large, reason) in self._required:
+            return
+        self._required.add((small, large, reason))
+        if isinstance(small, int) and isinstance(large, int):
+            assert small <= large, "it holds in this call"
+            return
+        with self.before_loops():
+            difference = self.integers.value(self.integers.sub(small, large))
+            attributes = {"bound": 0, "reason": reason}
+            self.module.create("tile.guard", [difference], [], attributes)
 
     def same(self, a: Dim, b: Dim) -> bool:
         """Whether two dimensions agree.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +15,7 @@ from wavetile.tracing import jagged
 from wavetile.tracing.dtypes import STORAGE_ONLY
 from wavetile.tracing.indexing import Access, resolve_access
 from wavetile.tracing.operations.registry import operation
-from wavetile.tracing.values import MemoryTensor, Tile, describe, is_number
+from wavetile.tracing.values import Integer, MemoryTensor, Tile, describe, is_number
 
 if TYPE_CHECKING:
     from wavetile._C import Value
@@ -82,6 +84,45 @@ def _check_target(emitter: Emitter, tensor: MemoryTensor, access: Access, what: 
                 f"{what} to `{tensor.name}`, which is expanded: several of its elements are one",
                 "store to a tensor of its own, such as torch.empty_like(...)",
             )
+    _check_overlap(emitter, tensor, access, what)
+
+
+def _check_overlap(emitter: Emitter, tensor: MemoryTensor, access: Access, what: str) -> None:
+    """Refuses places of which two elements are one in memory.
+
+    Strides are known in the call that is compiled for; a guard keeps what was found for others.
+    """
+    dims: list[tuple[int, int, Integer, Integer]] = []
+    for position, (size, stride) in enumerate(zip(tensor.sizes, tensor.strides, strict=True)):
+        if access.places[position] < 0 and position not in access.indices:
+            continue
+        count, step = _in_this_call(size), _in_this_call(stride)
+        if count is None or step is None:
+            return
+        if count > 1:
+            dims.append((step, count, size, stride))
+    dims.sort(key=lambda dim: dim[:2])
+    for (step, count, size, stride), (outer, outer_count, _, outer_stride) in itertools.pairwise(
+        dims
+    ):
+        common = math.gcd(step, outer)
+        if outer // common < count and step // common < outer_count:
+            emitter.fail(
+                TensorAccessError,
+                f"{what} to `{tensor.name}`, whose elements overlap: of strides {outer} and {step}"
+                " several elements are one",
+                "store to a tensor of its own, such as torch.empty_like(...)",
+            )
+        if outer >= count * step:
+            with emitter.before_loops():
+                span = emitter.integers.mul(size, stride)
+            emitter.require_at_most(span, outer_stride, f"`{tensor.name}` does not overlap")
+
+
+def _in_this_call(integer: Integer) -> int | None:
+    if isinstance(integer, int):
+        return integer
+    return None if integer.call is None else integer.call.number
 
 
 def _operand(emitter: Emitter, tensor: MemoryTensor, access: Access, value: Any) -> Tile:

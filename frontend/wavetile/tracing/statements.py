@@ -17,6 +17,7 @@ from wavetile import language
 from wavetile.errors import (
     ArgumentError,
     DTypeError,
+    MissingReturnError,
     ShapeError,
     TensorAccessError,
     UnsupportedSyntaxError,
@@ -55,6 +56,8 @@ class Statements(Expressions):
     def __init__(self, emitter: Emitter, frame: Frame) -> None:
         super().__init__(emitter, frame)
         self.errors: list[WavetileError] = []
+        # The last call that was a statement of its own, whose value nobody uses.
+        self._unused: ast.Call | None = None
         # For each enclosing list of statements, the names that are read after the current one.
         self._read_later: list[set[str]] = []
 
@@ -95,6 +98,8 @@ class Statements(Expressions):
         pass
 
     def _Expr(self, node: ast.Expr) -> None:  # noqa: N802
+        if isinstance(node.value, ast.Call):
+            self._unused = node.value
         self.evaluate(node.value)
 
     def _Assign(self, node: ast.Assign) -> None:  # noqa: N802
@@ -455,4 +460,11 @@ class Statements(Expressions):
             self._read_later = read_later
         if len(self.errors) > failures:
             raise AlreadyReportedError
+        if node is not self._unused:
+            self.at(node)
+            self.emitter.fail(
+                MissingReturnError,
+                f"{function.__qualname__} returns nothing, but its value is used",
+                "end it with `return ...`",
+            )
         return None
