@@ -72,6 +72,7 @@ llvm::Expected<std::unique_ptr<Disassembler>> Disassembler::create(llvm::StringR
   result->subtarget.reset(llvmTarget->createMCSubtargetInfo(triple, processor, features));
   const TargetDescription *known = findTarget(processor.str());
   result->isGfx9 = known && !known->isRdna();
+  result->isRdna = known && known->isRdna();
   result->longestInstruction = assembly->getMaxInstLength(result->subtarget.get());
   result->context = std::make_unique<llvm::MCContext>(
       triple, result->assembly.get(), result->registers.get(), result->subtarget.get());
@@ -207,6 +208,11 @@ static bool hasImpossibleSelection(llvm::StringRef opcode, const uint32_t *words
          bits(words[1], 26, 24) > wholeDword;
 }
 
+/// LLVM knows gfx9's encoding of v_fma_mix on RDNA too, which has images there.
+static bool isVectorOfGfx9(llvm::StringRef opcode, const uint32_t *words) {
+  return words[0] >> 26 == 0x34 && opcode.starts_with("V_");
+}
+
 /// The word of the constant of v_fmamk, v_fmaak and their kind, which is no operand that might be a
 /// literal but part of the instruction; 0 if there is none.
 static unsigned wordOfConstant(const uint32_t *words, bool isGfx9) {
@@ -247,7 +253,8 @@ bool Disassembler::decode(llvm::ArrayRef<uint8_t> bytes, uint64_t address, llvm:
                        llvm::MCDisassembler::Success &&
                    size != 0 && size % 4 == 0 &&
                    size <= std::min<size_t>(bytes.size(), longestInstruction) &&
-                   !hasImpossibleSelection(instructions->getName(inst.getOpcode()), words);
+                   !hasImpossibleSelection(instructions->getName(inst.getOpcode()), words) &&
+                   !(isRdna && isVectorOfGfx9(instructions->getName(inst.getOpcode()), words));
   for (llvm::MCOperand &operand : inst)
     if (isReplaced && operand.isImm() && operand.getImm() == placeholder)
       operand.setImm(constant);

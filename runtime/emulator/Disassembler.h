@@ -47,8 +47,8 @@ struct RegisterUse {
 struct Disassembler {
   std::unique_ptr<llvm::MCRegisterInfo> registers;
   std::unique_ptr<llvm::MCAsmInfo> assembly;
-  unsigned longestInstruction = 0; ///< In bytes.
-  bool isGfx9 = false;
+  unsigned longestInstruction = 0;     ///< In bytes.
+  bool isGfx9 = false, isRdna = false; ///< Neither: a GPU that the device does not pose as.
   std::unique_ptr<llvm::MCInstrInfo> instructions;
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
   std::unique_ptr<llvm::MCContext> context;

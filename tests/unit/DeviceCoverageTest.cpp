@@ -90,6 +90,18 @@ TEST(DeviceCoverage, SaysWhatIsExactApproximateAndLeftOut) {
   EXPECT_EQ(covered["SMEM s_store_dword"].why, "scalar stores");
 }
 
+TEST(DeviceCoverage, KnowsWhatNeedsAnOperandOfItsOwn) {
+  // Without an address; opcodes of gfx12's SMEM begin at bit 13; LLVM has opcodes with tfe beside.
+  auto gfx942 = coverageOf("gfx942"), gfx1150 = coverageOf("gfx1150"),
+       gfx1201 = coverageOf("gfx1201");
+  for (const char *name : {"DS ds_append", "DS ds_consume", "DS ds_read_addtid_b32"})
+    EXPECT_EQ(gfx942[name].support, Support::Exact) << name;
+  for (const char *name : {"MUBUF buffer_load_b32", "MUBUF buffer_store_b128"})
+    EXPECT_EQ(gfx1150[name].support, Support::Exact) << name;
+  for (const char *name : {"SMEM s_load_b64", "SMEM s_load_b96", "SMEM s_load_u8"})
+    EXPECT_EQ(gfx1201[name].support, Support::Exact) << name;
+}
+
 TEST(DeviceCoverage, RefusesAProcessorThatLlvmDoesNotKnow) {
   auto covered = instructionCoverage("gfx31337");
   ASSERT_FALSE(covered);
@@ -102,6 +114,13 @@ bool decodes(const char *target, std::initializer_list<uint32_t> words) {
   uint64_t size = 0;
   llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words.begin()), words.size() * 4);
   return disassembler->decode(bytes, 0, inst, size);
+}
+
+TEST(DeviceDisassembler, RdnaHasNoVectorInstructionsInTheEncodingOfImages) {
+  // gfx9's v_fma_mix_f32 v4, v4, v4, v4, which LLVM decodes for gfx11 and gfx12 too.
+  EXPECT_TRUE(decodes("gfx950", {0xd3a00004, 0x04120904, 0, 0}));
+  for (const char *target : {"gfx1100", "gfx1150", "gfx1201"})
+    EXPECT_FALSE(decodes(target, {0xd3a00004, 0x04120904, 0, 0})) << target;
 }
 
 TEST(DeviceDisassembler, SurvivesLiteralsWhereNoneCanBe) {

@@ -163,6 +163,18 @@ TEST(DeviceGlobal, AddressForms) {
     }
   }
 }
+TEST(DeviceGlobal, BlocksMayOverwriteTheirAddress) {
+  MemoryTest test("gfx1201", "s_mov_b32 m0, 0xf\nglobal_load_block v[4:35], v[4:5], off offset:8\n",
+                  0);
+  for (unsigned lane = 0; lane < test.size(); ++lane) {
+    test.vgpr(4, lane) = static_cast<uint32_t>(test.address() + 16 * lane);
+    test.vgpr(5, lane) = static_cast<uint32_t>((test.address() + 16 * lane) >> 32);
+  }
+  test.run();
+  for (unsigned lane = 0; lane < test.size(); ++lane)
+    for (unsigned i = 0; i < 4; ++i)
+      EXPECT_EQ(test.vgpr(4 + i, lane), 1002 + 4 * lane + i) << lane;
+}
 TEST(DeviceGlobal, ScatteredAndPartlyMaskedVectors) {
   for (const char *target : targetNames) {
     MemoryTest test(

@@ -158,17 +158,22 @@ const Record *storeByLane(Wave &wave, const Record *record) {
 /// Block forms: a dword for each bit of M0, to or from the register of its number.
 template <bool isStore> const Record *block(Wave &wave, const Record *record) {
   const AccessForm form = isStore ? storeForm(1) : loadForm(1);
-  for (uint32_t bits = wave.scalars[scalar::M0]; bits != 0; bits &= bits - 1) {
+  const uint32_t chosen = wave.scalars[scalar::M0];
+  LaneAddresses lanes[32];
+  // All of them before a result is written: the address may be among the results.
+  for (uint32_t bits = chosen; bits != 0; bits &= bits - 1) {
     unsigned i = static_cast<unsigned>(__builtin_ctz(bits));
-    LaneAddresses lanes;
-    GlobalSpace::compute(wave, record, lanes, 4 * i);
-    if (!accessGlobal(wave, record, form.ofPart(i), lanes))
+    GlobalSpace::compute(wave, record, lanes[i], 4 * i);
+    if (!accessGlobal(wave, record, form.ofPart(i), lanes[i]))
       return nullptr;
+  }
+  for (uint32_t bits = chosen; bits != 0; bits &= bits - 1) {
+    unsigned i = static_cast<unsigned>(__builtin_ctz(bits));
     if constexpr (isStore)
-      storeDwords<1>(wave, wave.row(record->sources[1]) + i * wave.waveSize, lanes);
+      storeDwords<1>(wave, wave.row(record->sources[1]) + i * wave.waveSize, lanes[i]);
     else
-      loadDwords<1>(wave, wave.row(record->destination) + i * wave.waveSize, lanes);
-    countBytes(wave, lanes, 4, isStore);
+      loadDwords<1>(wave, wave.row(record->destination) + i * wave.waveSize, lanes[i]);
+    countBytes(wave, lanes[i], 4, isStore);
   }
   return record + 1;
 }

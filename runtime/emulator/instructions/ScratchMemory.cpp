@@ -112,15 +112,20 @@ template <unsigned bytes, Narrow narrow> const Record *loadToLds(Wave &wave, con
 
 /// Block forms: a dword for each bit of M0, to or from the register of its number.
 template <bool isStore> const Record *block(Wave &wave, const Record *record) {
-  for (uint32_t bits = wave.scalars[scalar::M0]; bits != 0; bits &= bits - 1) {
+  const uint32_t chosen = wave.scalars[scalar::M0];
+  ScratchOffsets offsets[32];
+  // All of them before a result is written: the offset may be among the results.
+  for (uint32_t bits = chosen; bits != 0; bits &= bits - 1) {
     unsigned i = static_cast<unsigned>(__builtin_ctz(bits));
-    ScratchOffsets offsets;
-    if (!offsets.find(wave, record, (isStore ? storeForm(1) : loadForm(1)).ofPart(i), 4 * i))
+    if (!offsets[i].find(wave, record, (isStore ? storeForm(1) : loadForm(1)).ofPart(i), 4 * i))
       return nullptr;
+  }
+  for (uint32_t bits = chosen; bits != 0; bits &= bits - 1) {
+    unsigned i = static_cast<unsigned>(__builtin_ctz(bits));
     if constexpr (isStore)
-      storeRows<1>(wave, wave.row(record->sources[1]) + i * wave.waveSize, offsets);
+      storeRows<1>(wave, wave.row(record->sources[1]) + i * wave.waveSize, offsets[i]);
     else
-      loadRows<1>(wave, wave.row(record->destination) + i * wave.waveSize, offsets);
+      loadRows<1>(wave, wave.row(record->destination) + i * wave.waveSize, offsets[i]);
   }
   return record + 1;
 }
