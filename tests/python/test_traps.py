@@ -63,13 +63,12 @@ def test_lds_beyond_the_limit(target: str, generator: torch.Generator) -> None:
 
 
 def test_dtypes_that_a_target_lacks(target: str, generator: torch.Generator) -> None:
-    """A product of a format of fp8 whose matrix instruction another GPU has."""
+    """A product of a format of fp8 whose matrix instruction another GPU has: selecting the
+    instruction ends the process, so the product is made of other instructions."""
     dtype = torch.float8_e4m3fnuz if target == "gfx950" else torch.float8_e4m3fn
     x = torch.randn(33, 65, generator=generator).to(dtype)
     y = torch.randn(65, 17, generator=generator).to(dtype)
-    with pytest.raises(errors.WavetileError, match=target):
-        on(matmul, target)(x, y)
-    assert_that_good_kernels_compile(target, generator)
+    assert_close(on(matmul, target)(x, y), x.double() @ y.double(), length=65, c=2.0)
 
 
 @pytest.mark.parametrize(
