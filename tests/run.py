@@ -144,10 +144,10 @@ def _pytest(options: Options) -> Outcome:
     return _from_reports([report] if report.exists() else [], done.returncode)
 
 
-# Name, what runs it, whether --quick leaves it out.
 # Steps that only an option of their own asks for.
 ASKED_FOR = ("fuzz", "mutants")
 
+# Name, what runs it, whether --quick leaves it out.
 STEPS: dict[str, tuple[Callable[[Options], Outcome], bool]] = {
     "formatting": (_check("formatting"), False),
     "file-headers": (_check("file_headers"), False),
