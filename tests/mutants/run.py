@@ -112,10 +112,11 @@ def run(build: Path) -> tuple[int, int]:
         missed = []
         if _lit(build, mutant.lit, mutant.name).returncode == 0:
             missed.append(f"lit/passes/{mutant.lit}")
-        # 1: tests ran, and some failed. Anything else is no test that sees something.
+        # 1: tests ran, and some failed; below zero: one took the process down. Anything else is no
+        # test that sees something.
         if mutant.pytest:
             status = _pytest(build, mutant.pytest, mutant.name).returncode
-            if status != 1:
+            if status != 1 and status >= 0:
                 missed.append(f"{mutant.pytest} (status {status})")
         seen += not missed
         verdict = f"SURVIVES {' and '.join(missed)}" if missed else "seen"
