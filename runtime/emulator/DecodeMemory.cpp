@@ -18,6 +18,9 @@
 
 namespace wavetile::device {
 
+/// RDNA's null among the scalar registers.
+static constexpr uint32_t nullEncoding = 124;
+
 /// Cache bits that mean the same in every memory format of a family: the modifiers that say how far
 /// an access reaches, and the bits themselves. \p bits: sc0 sc1 nt, or glc slc dlc.
 uint32_t OperandDecoder::cacheModifiers(uint32_t bits, InstructionClass instructionClass) const {
@@ -50,8 +53,11 @@ uint32_t OperandDecoder::cacheModifiers12(uint32_t scope, uint32_t temporalHint,
 
 const char *OperandDecoder::decodeScalarMemory(const EncodedInstruction &code, Record &record) {
   uint32_t low = code.words[0], high = code.words[1];
+  if (isRdna() && bits(low, 5, 0) * 2 == nullEncoding)
+    return "null as an address";
   record.sources[0] = Operand(OperandKind::Scalar, bits(low, 5, 0) * 2);
-  record.destination = scalarDestination(bits(low, 12, 6));
+  if (!isRdna() || bits(low, 12, 6) != nullEncoding) // What is loaded into null goes nowhere.
+    record.destination = scalarDestination(bits(low, 12, 6));
   uint32_t offset = bits(high, 20, 0), scalarOffset = bits(high, 31, 25);
   record.variant = isRdna() ? buffervariant::rdnaResource : 0;
   if (isGfx12())
@@ -66,7 +72,7 @@ const char *OperandDecoder::decodeScalarMemory(const EncodedInstruction &code, R
   if (isRdna()) {
     record.immediate = static_cast<uint32_t>(isGfx12() ? signExtend(bits(high, 23, 0), 24)
                                                        : signExtend(offset, 21));
-    if (scalarOffset != 124)
+    if (scalarOffset != nullEncoding)
       record.sources[1] = scalarDestination(scalarOffset);
     return nullptr;
   }
@@ -116,7 +122,7 @@ void OperandDecoder::decodeFlat96(const EncodedInstruction &code, Record &record
   if (segment != ScratchSegment || bits(middle, 17, 17))
     record.sources[0] = Operand(OperandKind::Vector, bits(high, 7, 0));
   record.sources[1] = Operand(OperandKind::Vector, bits(middle, 30, 23));
-  if (segment != FlatSegment && scalarBase != 124)
+  if (segment != FlatSegment && scalarBase != nullEncoding)
     record.sources[2] = scalarDestination(scalarBase);
   record.destination = Operand(OperandKind::Vector, bits(middle, 7, 0));
 }
@@ -131,7 +137,7 @@ const char *OperandDecoder::decodeFlat(const EncodedInstruction &code, Record &r
   uint32_t scalarBase = bits(high, 22, 16);
   bool topBit = bits(high, 23, 23);
   uint32_t file = !isRdna() && topBit ? firstAccumulationRow : 0;
-  bool hasScalarBase = segment != FlatSegment && scalarBase != (isRdna() ? 124u : 127u);
+  bool hasScalarBase = segment != FlatSegment && scalarBase != (isRdna() ? nullEncoding : 127u);
   // A flat offset is unsigned on gfx9: bit 12 belongs to the other segments.
   uint32_t offset = bits(low, 12, 0);
   record.immediate = segment == FlatSegment && !isRdna()
@@ -178,6 +184,8 @@ const char *OperandDecoder::decodeBuffer96(const EncodedInstruction &code, Recor
   record.sources[0] = Operand(OperandKind::Vector, bits(high, 7, 0));
   record.sources[1] = Operand(OperandKind::Vector, bits(middle, 7, 0));
   record.destination = record.sources[1];
+  if (bits(middle, 17, 9) == nullEncoding)
+    return "null as a resource";
   record.sources[2] = Operand(OperandKind::Scalar, bits(middle, 17, 9));
   record.sources[3] = source(bits(low, 6, 0), Type::B32, 0);
   return nullptr;
@@ -219,6 +227,8 @@ const char *OperandDecoder::decodeBuffer(const EncodedInstruction &code, Record 
   record.sources[0] = Operand(OperandKind::Vector, bits(high, 7, 0));
   record.sources[1] = Operand(OperandKind::Vector, bits(high, 15, 8) + file);
   record.destination = record.sources[1];
+  if (isRdna() && bits(high, 20, 16) * 4 == nullEncoding)
+    return "null as a resource";
   record.sources[2] = Operand(OperandKind::Scalar, bits(high, 20, 16) * 4);
   record.sources[3] = source(bits(high, 31, 24), Type::B32, 0);
   return record.sources[3].kind() == OperandKind::None ? "an unknown scalar offset" : nullptr;

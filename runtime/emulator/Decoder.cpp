@@ -177,7 +177,9 @@ llvm::Error DecodedProgram::decodeAll() {
     code.bytes = static_cast<unsigned>(size);
     code.address = address + offset;
     size_t first = records.size();
-    const char *reason = operands.decode(*position->second, code, records, branches);
+    const char *reason = disassembler->namesMissingRegister(inst)
+                             ? "a register past the last one"
+                             : operands.decode(*position->second, code, records, branches);
     if (!reason)
       reason = indexing.take(*position->second, offset, records, first);
     if (reason) {

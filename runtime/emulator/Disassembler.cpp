@@ -10,7 +10,9 @@
 #include "runtime/emulator/Decoder.h"
 #include "runtime/emulator/Target.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCAsmInfoELF.h"
@@ -249,16 +251,40 @@ bool Disassembler::decode(llvm::ArrayRef<uint8_t> bytes, uint64_t address, llvm:
   if (hasImpossibleMatrixOperand(words) || hasImpossibleLiteral(words))
     return false;
   llvm::ArrayRef<uint8_t> padded(reinterpret_cast<const uint8_t *>(words), sizeof(words));
-  bool isDecoded = disassembler->getInstruction(inst, size, padded, address, llvm::nulls()) ==
+  llvm::SmallString<64> remarks;
+  llvm::raw_svector_ostream remarkStream(remarks);
+  bool isDecoded = disassembler->getInstruction(inst, size, padded, address, remarkStream) ==
                        llvm::MCDisassembler::Success &&
-                   size != 0 && size % 4 == 0 &&
-                   size <= std::min<size_t>(bytes.size(), longestInstruction) &&
+                   !remarks.str().contains("scalar reg isn't aligned") && size != 0 &&
+                   size % 4 == 0 && size <= std::min<size_t>(bytes.size(), longestInstruction) &&
                    !hasImpossibleSelection(instructions->getName(inst.getOpcode()), words) &&
                    !(isRdna && isVectorOfGfx9(instructions->getName(inst.getOpcode()), words));
   for (llvm::MCOperand &operand : inst)
     if (isReplaced && operand.isImm() && operand.getImm() == placeholder)
       operand.setImm(constant);
   return isDecoded;
+}
+
+/// The registers of a file that a run of them must not reach.
+static llvm::BitVector registersFrom(const llvm::MCRegisterInfo &registers, llvm::StringRef file,
+                                     unsigned first) {
+  llvm::BitVector result(registers.getNumRegs());
+  for (unsigned reg = 1; reg < registers.getNumRegs(); ++reg) {
+    auto [rest, last] = llvm::StringRef(registers.getName(reg)).rsplit(file);
+    unsigned number;
+    result[reg] = !last.consumeInteger(10, number) && number >= first;
+  }
+  return result;
+}
+
+bool Disassembler::namesMissingRegister(const llvm::MCInst &inst) const {
+  // LLVM has one table of registers for all processors. gfx9 has flat_scratch in the place of s102.
+  static const llvm::BitVector vectors = registersFrom(*registers, "VGPR", firstAccumulationRow);
+  static const llvm::BitVector scalars = registersFrom(*registers, "SGPR", 102);
+  return llvm::any_of(inst, [&](const llvm::MCOperand &operand) {
+    return operand.isReg() &&
+           (vectors[operand.getReg().id()] || (isGfx9 && scalars[operand.getReg().id()]));
+  });
 }
 
 llvm::StringRef Disassembler::mnemonic(const llvm::MCInst &inst) const {

@@ -62,9 +62,14 @@ struct Disassembler {
                                                               llvm::StringRef features = "");
 
   /// Takes the first instruction of \p bytes apart. False: they begin with none. For any bytes at
-  /// all, which LLVM's own function is not.
+  /// all, which LLVM's own function is not. A run of scalar registers that does not start where
+  /// its length wants it to has no name in assembly, so this is no instruction either.
   bool decode(llvm::ArrayRef<uint8_t> bytes, uint64_t address, llvm::MCInst &inst,
               uint64_t &size) const;
+
+  /// Whether it names vector registers after v255, or on gfx9 scalar ones after s101. LLVM's tables
+  /// hold those of all processors, so that it lets a run of registers go past the end.
+  bool namesMissingRegister(const llvm::MCInst &inst) const;
 
   /// The mnemonic without the suffix of its encoding.
   llvm::StringRef mnemonic(const llvm::MCInst &inst) const;

@@ -270,6 +270,8 @@ void Derivation::deriveLoadedRegisters() {
   llvm::StringRef name = details.mnemonic;
   details.loadedRegisters =
       std::min<uint8_t>(registers.result, static_cast<uint8_t>(maximumLoadRegisters));
+  if (record.destination.kind() == OperandKind::None) // Null.
+    details.loadedRegisters = 0;
   details.isAtomic = name.contains("atomic") || name.contains("_rtn");
   bool isHalf = name.contains("_d16") && !name.contains("format");
   if (isHalf)

@@ -38,6 +38,11 @@ uint64_t addressOf(const Wave &wave, const Record *record) {
   return address;
 }
 
+/// False: the destination is null.
+WAVETILE_INLINE bool hasResult(const Record *record) {
+  return record->destination.kind() == OperandKind::Scalar;
+}
+
 template <unsigned dwords> const Record *scalarLoad(Wave &wave, const Record *record) {
   uint64_t address = addressOf(wave, record);
   if (!mayLoad(wave, record, address, 4 * dwords, 4))
@@ -45,9 +50,9 @@ template <unsigned dwords> const Record *scalarLoad(Wave &wave, const Record *re
   if (isObserved(wave) &&
       !reportScalar(wave, record, address, 4 * dwords, DataPlacement::Dwords, 4 * dwords))
     return nullptr;
-  // A wave's scalar registers end before the special ones.
-  __builtin_memcpy(wave.scalars + record->destination.index(),
-                   reinterpret_cast<const void *>(address), 4 * dwords);
+  if (hasResult(record))
+    __builtin_memcpy(wave.scalars + record->destination.index(),
+                     reinterpret_cast<const void *>(address), 4 * dwords);
   *wave.workgroup->bytesLoaded += 4 * dwords;
   return record + 1;
 }
@@ -59,7 +64,8 @@ template <Narrow narrow> const Record *scalarLoad(Wave &wave, const Record *reco
   if (isObserved(wave) &&
       !reportScalar(wave, record, address, bytes, loadForm(narrow, Half::All).placement, bytes))
     return nullptr;
-  wave.scalars[record->destination.index()] = loadNarrowValue<narrow>(address);
+  if (hasResult(record))
+    wave.scalars[record->destination.index()] = loadNarrowValue<narrow>(address);
   *wave.workgroup->bytesLoaded += bytes;
   return record + 1;
 }
@@ -95,9 +101,9 @@ template <unsigned dwords> const Record *scalarBufferLoad(Wave &wave, const Reco
   if (isObserved(wave) &&
       !reportScalar(wave, record, buffer.address, 4 * dwords, DataPlacement::Dwords, 4 * inRange))
     return nullptr;
-  uint32_t *destination = wave.scalars + record->destination.index();
-  for (unsigned i = 0; i < dwords; ++i)
-    destination[i] = i < inRange ? loadFrom<uint32_t>(buffer.address + 4 * i) : 0;
+  for (unsigned i = 0; i < dwords && hasResult(record); ++i)
+    wave.scalars[record->destination.index() + i] =
+        i < inRange ? loadFrom<uint32_t>(buffer.address + 4 * i) : 0;
   *wave.workgroup->bytesLoaded += 4 * inRange;
   return record + 1;
 }
@@ -110,7 +116,9 @@ template <Narrow narrow> const Record *scalarBufferLoad(Wave &wave, const Record
   if (isObserved(wave) && !reportScalar(wave, record, buffer.address, bytes,
                                         loadForm(narrow, Half::All).placement, inRange))
     return nullptr;
-  wave.scalars[record->destination.index()] = inRange ? loadNarrowValue<narrow>(buffer.address) : 0;
+  if (hasResult(record))
+    wave.scalars[record->destination.index()] =
+        inRange ? loadNarrowValue<narrow>(buffer.address) : 0;
   *wave.workgroup->bytesLoaded += inRange;
   return record + 1;
 }
