@@ -231,6 +231,8 @@ std::unique_ptr<llvm::TargetMachine> createTargetMachine(const Target &target) {
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
+    // For inline assembly.
+    LLVMInitializeAMDGPUAsmParser();
     static llvm::RegisterTargetPassConfigCallback skip(skipVariableLocations);
   });
   std::string words;
