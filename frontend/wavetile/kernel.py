@@ -115,7 +115,11 @@ class Kernel:
         """Runs the kernel without a thought of gradients. Raises as a call does."""
         if self.settings.interpret:
             chosen = self.configs[0] if self.configs else {}
-            return self._with_config(eager.run, chosen, (self._function, args, kwargs), {})
+            token = tunables.CURRENT.set(chosen)
+            try:
+                return eager.run(self._function, args, kwargs)
+            finally:
+                tunables.CURRENT.reset(token)
         if not self._has_choices:
             return self._run(*args, **kwargs)
         return self._with_config(self._run, self.configs[0] if self.configs else {}, args, kwargs)
@@ -133,7 +137,7 @@ class Kernel:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> Any:
-        """Calls a function whose tunables this Config chooses."""
+        """Calls host code whose tunables and registered block sizes this Config chooses."""
         token = tunables.CURRENT.set(config)
         sizes = block_sizes.registered_sizes(self.source, config)
         sizes_token = tunables.BLOCK_SIZES.set(sizes)
