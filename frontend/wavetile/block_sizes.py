@@ -31,7 +31,7 @@ class BlockSizes(ast.NodeVisitor):
         places: for dimensions of loops, by line and column of the loop and which of its it is,
             their numbers
         registered: the numbers of registered ones, by the variables that hold them
-        variables: the variables of the loops that have a registered one
+        variables: the variables of the loops that have a registered one, by its variable
     """
 
     def __init__(self, source: FunctionSource) -> None:
@@ -39,7 +39,7 @@ class BlockSizes(ast.NodeVisitor):
         self.count = 0
         self.places: dict[tuple[int, int, int], int] = {}
         self.registered: dict[str, int] = {}
-        self.variables: dict[str, list[str]] = {}
+        self.variables: dict[str, list[ast.Name]] = {}
         self.visit(source.tree)
 
     def _new(self) -> int:
@@ -65,9 +65,9 @@ class BlockSizes(ast.NodeVisitor):
                     self.places[place] = self._new()
                 elif isinstance(size, ast.Name) and size.id in self.registered:
                     self.places[place] = self.registered[size.id]
-                    if position < len(targets) and isinstance(targets[position], ast.Name):
-                        names = self.variables.setdefault(size.id, [])
-                        names.append(targets[position].id)  # type: ignore[attr-defined]
+                    target = targets[position] if position < len(targets) else None
+                    if isinstance(target, ast.Name):
+                        self.variables.setdefault(size.id, []).append(target)
         self.generic_visit(node)
 
 
@@ -89,6 +89,13 @@ def registrations(source: FunctionSource, node: ast.Assign) -> list[tuple[str, a
         and isinstance(value, ast.Call)
         and is_call(source, value, language.register_block_size)
     ]
+
+
+def variable_of(source: FunctionSource, loops: Sequence[ast.For], size: language.BlockSize) -> str:
+    """The variable of the first of these loops, or of those in them, that has a registered size."""
+    inside = {id(node) for loop in loops for node in ast.walk(loop)}
+    variables = block_sizes(source).variables.get(size.name or "", [])
+    return next((v.id for v in variables if id(v) in inside), size.name or "block")
 
 
 @functools.lru_cache(maxsize=512)
@@ -127,7 +134,8 @@ def registered_sizes(
     sizes = _sizes(source, config)
     chosen: dict[str, int | str] = {}
     for name, number in known.registered.items():
-        by_name = [key for key in (*known.variables.get(name, []), name) if key in config]
+        variables = [variable.id for variable in known.variables.get(name, [])]
+        by_name = [key for key in (*variables, name) if key in config]
         if sizes is not None:
             chosen[name] = sizes[number]
         elif by_name:

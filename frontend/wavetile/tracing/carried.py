@@ -11,7 +11,6 @@ import torch
 from wavetile.errors import CarriedValueError
 from wavetile.tracing.expressions import AlreadyReportedError
 from wavetile.tracing.operations import METHODS
-from wavetile.tracing.operations.creation import iota
 from wavetile.tracing.values import (
     Failed,
     RuntimeBool,
@@ -110,7 +109,7 @@ def _kept(emitter: Emitter, old: Tile, new: Tile) -> Value:
     for axis, (whole, dim) in enumerate(zip(old.dims, new.dims, strict=True)):
         if not whole.whole or dim.whole:
             continue
-        mask = METHODS["lt"].call(emitter, (iota(emitter, whole), dim.extent), {})
+        mask = METHODS["lt"].call(emitter, (emitter.iota(whole), dim.extent), {})
         for _ in old.dims[axis + 1 :]:
             mask = emitter.expand_dims(mask, len(mask.dims))
         mask = emitter.broadcast(mask, old.dims)

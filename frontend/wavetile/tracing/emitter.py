@@ -33,6 +33,7 @@ from wavetile.tracing.values import (
     RuntimeInteger,
     Tile,
     describe,
+    in_this_call,
 )
 
 if TYPE_CHECKING:
@@ -369,7 +370,23 @@ class Emitter:
             "supported are " + ", ".join(str(row.dtype) for row in BY_DTYPE.values()),
         )
 
+    def bitcast(self, tile: Tile, dtype: torch.dtype) -> Tile:
+        """The bits of a tile as elements of another dtype of the same size."""
+        value = self._conversion("arith.bitcast", tile.value, tile.dims, dtype)
+        return Tile(value, tile.dims, dtype)
+
     # -- Shapes
+
+    def iota(self, dim: Dim) -> Tile:
+        """0, 1, ... along a dimension, as i64."""
+        value = self.module.value("tile.iota", [], self.tile_type([dim], torch.int64))
+        return Tile(value, (dim,), torch.int64)
+
+    def indices_from(self, begin: Integer, dim: Dim) -> Tile:
+        """begin, begin + 1, ... along a dimension, as i64."""
+        first = self.full((dim,), begin, torch.int64)
+        arithmetic = self.arithmetic((dim,), torch.int64)
+        return Tile(arithmetic.add(self.iota(dim).value, first.value), (dim,), torch.int64)
 
     def expand_dims(self, tile: Tile, axis: int) -> Tile:
         """Inserts a dimension of size one before `axis`."""
@@ -413,11 +430,8 @@ class Emitter:
         """
         if a.same(b):
             return True
-        sizes = [
-            n if isinstance(n, int) else None if n.call is None else n.call.number
-            for n in (a.extent, b.extent)
-        ]
-        if sizes[0] is not None and sizes[0] == sizes[1]:
+        size = in_this_call(a.extent)
+        if size is not None and size == in_this_call(b.extent):
             self.require_constants(a.extent, b.extent)
         return False
 

@@ -31,8 +31,6 @@ from wavetile.syntax.regions import is_constant, is_language_name
 from wavetile.tracing import indexing, memory
 from wavetile.tracing.branches import Choice
 from wavetile.tracing.operations import FUNCTIONS, METHODS
-from wavetile.tracing.operations.algebra import add
-from wavetile.tracing.operations.creation import iota
 from wavetile.tracing.operations.shapes import transpose_matrix
 from wavetile.tracing.scalars import (
     PREDICATES,
@@ -550,7 +548,7 @@ class Expressions:
             case "end":
                 return integers.add(begin, index.dim.extent)
             case "index":
-                return add(self.emitter, iota(self.emitter, index.dim), begin)
+                return self.emitter.indices_from(begin, index.dim)
             case "block_size" if index.dim.name in self.emitter.dims.registered:
                 return self.emitter.dims.registered[index.dim.name]
             case "block_size" | "id" | "count":

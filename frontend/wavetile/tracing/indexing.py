@@ -181,9 +181,9 @@ class _Resolver:
     def _multiples(self, axis: int, step: int) -> Tile:
         """0, step, 2 step, ... along a dimension of the access."""
         emitter, dims = self.emitter, self.access.dims
-        a = emitter.arithmetic((dims[axis],), torch.int64)
-        iota = emitter.module.value("tile.iota", [], emitter.tile_type((dims[axis],), torch.int64))
-        tile = Tile(a.mul(iota, a.constant(step)), (dims[axis],), torch.int64)
+        iota = emitter.iota(dims[axis])
+        a = emitter.arithmetic(iota.dims, torch.int64)
+        tile = Tile(a.mul(iota.value, a.constant(step)), iota.dims, torch.int64)
         for other in range(len(dims)):
             if other != axis:
                 tile = emitter.expand_dims(tile, other)

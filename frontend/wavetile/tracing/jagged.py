@@ -62,10 +62,7 @@ def enter(emitter: Emitter, ends: Tile, dim: Dim, begin: RuntimeInteger) -> None
     """Computes which elements of a block exist, at the beginning of its step."""
     dims = (*ends.dims, dim)
     a = emitter.arithmetic(dims, torch.int64)
-    iota = emitter.module.value("tile.iota", [], emitter.tile_type((dim,), torch.int64))
-    first = emitter.full((dim,), begin, torch.int64)
-    own = emitter.arithmetic((dim,), torch.int64)
-    index = Tile(own.add(iota, first.value), (dim,), torch.int64)
+    index = emitter.indices_from(begin, dim)
     for _ in ends.dims:
         index = emitter.expand_dims(index, 0)
     end = emitter.broadcast(emitter.expand_dims(ends, len(ends.dims)), dims)

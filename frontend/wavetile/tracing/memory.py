@@ -15,7 +15,7 @@ from wavetile.tracing import jagged
 from wavetile.tracing.dtypes import STORAGE_ONLY
 from wavetile.tracing.indexing import Access, resolve_access
 from wavetile.tracing.operations.registry import operation
-from wavetile.tracing.values import Integer, MemoryTensor, Tile, describe, is_number
+from wavetile.tracing.values import Integer, MemoryTensor, Tile, describe, in_this_call, is_number
 
 if TYPE_CHECKING:
     from wavetile._C import Value
@@ -96,7 +96,7 @@ def _check_overlap(emitter: Emitter, tensor: MemoryTensor, access: Access, what:
     for position, (size, stride) in enumerate(zip(tensor.sizes, tensor.strides, strict=True)):
         if access.places[position] < 0 and position not in access.indices:
             continue
-        count, step = _in_this_call(size), _in_this_call(stride)
+        count, step = in_this_call(size), in_this_call(stride)
         if count is None or step is None:
             return
         if count > 1:
@@ -117,12 +117,6 @@ def _check_overlap(emitter: Emitter, tensor: MemoryTensor, access: Access, what:
             with emitter.before_loops():
                 span = emitter.integers.mul(size, stride)
             emitter.require_at_most(span, outer_stride, f"`{tensor.name}` does not overlap")
-
-
-def _in_this_call(integer: Integer) -> int | None:
-    if isinstance(integer, int):
-        return integer
-    return None if integer.call is None else integer.call.number
 
 
 def _operand(emitter: Emitter, tensor: MemoryTensor, access: Access, value: Any) -> Tile:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from wavetile import _C
+from wavetile.block_sizes import variable_of
 from wavetile.errors import (
     ArgumentError,
     RaceError,
@@ -38,6 +38,7 @@ from wavetile.tracing.values import (
 from wavetile.warning import warn
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Sequence
 
     from wavetile._C import Operation, Specialisation, Type, Value
@@ -296,25 +297,6 @@ def trace_region(
             fixed |= needed.arguments
 
 
-def _variable_of(source: FunctionSource, region: Region, size: BlockSize) -> str:
-    """The variable of the first loop that has this registered block size."""
-    for loop in (node for top in region.loops for node in ast.walk(top)):
-        if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
-            continue
-        for keyword in loop.iter.keywords:
-            if keyword.arg != "block_size":
-                continue
-            many = isinstance(keyword.value, (ast.List, ast.Tuple))
-            sizes = keyword.value.elts if many else [keyword.value]  # type: ignore[attr-defined]
-            many = isinstance(loop.target, ast.Tuple)
-            targets = loop.target.elts if many else [loop.target]  # type: ignore[attr-defined]
-            for target, given in zip(targets, sizes, strict=False):
-                named = isinstance(given, ast.Name) and given.id == size.name
-                if named and isinstance(target, ast.Name):
-                    return target.id
-    return size.name or "block"
-
-
 def _trace(
     source: FunctionSource,
     region: Region,
@@ -330,7 +312,7 @@ def _trace(
     module.set_location(module.location(place.file, place.line, place.column + 1))
     emitter.location = place
     arguments = _Arguments(emitter, region, specialisation, integers, fixed)
-    emitter.dims.variable_of = lambda size: _variable_of(source, region, size)
+    emitter.dims.variable_of = lambda size: variable_of(source, region.loops, size)
     types = arguments.types()
     kernel = module.create(
         "tile.kernel",

@@ -60,6 +60,13 @@ class RuntimeBool:
 Integer = int | RuntimeInteger
 
 
+def in_this_call(integer: Integer) -> int | None:
+    """The value of an int in the call that is compiled for, None if it is not known."""
+    if isinstance(integer, int):
+        return integer
+    return None if integer.call is None else integer.call.number
+
+
 @dataclass(frozen=True, eq=False)
 class Dim:
     """A dimension of a tile. `name` is None for a dimension of size one.

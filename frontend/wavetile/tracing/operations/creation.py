@@ -97,19 +97,13 @@ def full_like(emitter: Emitter, input: Any, fill_value: Any, dtype: Any = None) 
     return emitter.full(input.dims, fill_value, dtype)
 
 
-def iota(emitter: Emitter, dim: Dim) -> Tile:
-    """0, 1, ... along a dimension, as i64."""
-    value = emitter.module.value("tile.iota", [], emitter.tile_type([dim], torch.int64))
-    return Tile(value, (dim,), torch.int64)
-
-
 @operation("wl.arange", language.arange, torch.arange)
 def arange(emitter: Emitter, size: Any, dtype: Any = torch.int64, device: Any = None) -> Tile:
     """0, 1, ..., size - 1."""
     dtype = _check_dtype(emitter, dtype)
     if dtype is torch.bool:
         emitter.fail(DTypeError, "wl.arange has no bool", "compare an i64 one with something")
-    return emitter.cast(iota(emitter, dim_of(emitter, size)), dtype)
+    return emitter.cast(emitter.iota(dim_of(emitter, size)), dtype)
 
 
 def _shape_of(sizes: tuple[Any, ...], size: Any) -> Any:

@@ -11,7 +11,6 @@ import torch
 from wavetile import language
 from wavetile.errors import ArgumentError, DTypeError
 from wavetile.tracing.dtypes import SCALE8
-from wavetile.tracing.operations.creation import iota
 from wavetile.tracing.operations.registry import operation
 from wavetile.tracing.values import (
     RuntimeBool,
@@ -20,7 +19,6 @@ from wavetile.tracing.values import (
     Tile,
     TileIndex,
     describe,
-    is_number,
 )
 
 if TYPE_CHECKING:
@@ -43,10 +41,8 @@ def _as_tile(emitter: Emitter, name: str, value: Any) -> Tile:
         case Tile():
             return value
         case TileIndex():
-            first = emitter.full((value.dim,), _first(emitter, value), torch.int64)
-            a = emitter.arithmetic(first.dims, torch.int64)
-            indices = a.add(iota(emitter, value.dim).value, first.value)
-            return Tile(indices, first.dims, torch.int64)
+            begin = emitter.integers.add(value.begin, value.offset)
+            return emitter.indices_from(begin, value.dim)
         case bool() | RuntimeBool():
             return emitter.full((), value, torch.bool)
         case int() | RuntimeInteger():
@@ -60,10 +56,6 @@ def _as_tile(emitter: Emitter, name: str, value: Any) -> Tile:
         f"{name} takes tiles and numbers, not {describe(value)}",
         "load a tile first, such as x[rows, :]",
     )
-
-
-def _first(emitter: Emitter, index: TileIndex) -> Any:
-    return emitter.integers.add(index.begin, index.offset)
 
 
 def _place(emitter: Emitter, tile: Tile) -> list[list[Value]]:
@@ -110,10 +102,6 @@ def device_assert(emitter: Emitter, condition: Any, message: Any = "") -> None:
     """Ends the launch with an error if an element of the condition is false."""
     name = "wl.device_assert"
     text = _text(emitter, name, message)
-    if is_number(condition) and not isinstance(condition, (bool, RuntimeBool)):
-        condition = (
-            emitter.full((), condition, torch.int64) if isinstance(condition, int) else condition
-        )
     tile = _as_tile(emitter, name, condition)
     if tile.dtype is not torch.bool:
         emitter.fail(

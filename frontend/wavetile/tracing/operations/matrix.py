@@ -119,11 +119,6 @@ def _product_with_vector(emitter: Emitter, lhs: Tile, rhs: Tile, acc: Tile | Non
 # -- Batches: one product after the other
 
 
-def _as_bits(emitter: Emitter, tile: Tile, dtype: torch.dtype) -> Tile:
-    value = emitter.module.value("arith.bitcast", [tile.value], emitter.tile_type(tile.dims, dtype))
-    return Tile(value, tile.dims, dtype)
-
-
 def _is_matrix(emitter: Emitter, tile: Tile, number: RuntimeInteger) -> Tile:
     """Which elements are of one matrix of a batch."""
     return pointwise(
@@ -142,12 +137,12 @@ def _matrix(emitter: Emitter, tile: Tile, number: RuntimeInteger | None) -> Tile
     dtype = tile.dtype
     if dtype in FLOAT8:
         # There is no arithmetic on these, but a sum with zeros keeps bits.
-        tile = _as_bits(emitter, tile, torch.int8)
+        tile = emitter.bitcast(tile, torch.int8)
     if number is not None:
         zero = emitter.full((), 0, tile.dtype)
         tile = where(emitter, _is_matrix(emitter, tile, number), tile, zero)
     matrix = reduce(emitter, "or" if dtype in FLOAT8 else "sum", tile, [0], False)
-    return _as_bits(emitter, matrix, dtype) if dtype in FLOAT8 else matrix
+    return emitter.bitcast(matrix, dtype) if dtype in FLOAT8 else matrix
 
 
 def _holds_one(emitter: Emitter, batch: Dim) -> bool:

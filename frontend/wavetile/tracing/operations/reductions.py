@@ -17,7 +17,6 @@ from wavetile.tracing import jagged
 from wavetile.tracing.arithmetic import Arithmetic
 from wavetile.tracing.dtypes import STORAGE_ONLY, UNSIGNED, compute_dtype, sum_dtype
 from wavetile.tracing.operations.algebra import add, div, mul, sub
-from wavetile.tracing.operations.creation import iota
 from wavetile.tracing.operations.pointwise import Promotion, pointwise
 from wavetile.tracing.operations.registry import operation
 from wavetile.tracing.operations.shapes import check_axis, check_tile
@@ -290,7 +289,7 @@ def indices_along(emitter: Emitter, tile: Tile, axis: int) -> Tile:
     """For each element its index along a dimension, as i64."""
     if tile.dims[axis].name is None:
         return emitter.full(tile.dims, 0, torch.int64)
-    indices = iota(emitter, tile.dims[axis])
+    indices = emitter.iota(tile.dims[axis])
     for _ in range(len(tile.dims) - 1 - axis):
         indices = emitter.expand_dims(indices, len(indices.dims))
     return emitter.broadcast(indices, tile.dims)

@@ -173,10 +173,7 @@ def _operand(
         emitter.fail(ShapeError, f"{name}: {which} has two dimensions, not {tile.shape_text}")
     if tile.dtype not in _FORMATS[form]:
         if tile.dtype in (torch.uint8, torch.int8) and form.startswith("e"):
-            bits = emitter.module.value(
-                "arith.bitcast", [tile.value], emitter.tile_type(tile.dims, _FORMATS[form][0])
-            )
-            tile = Tile(bits, tile.dims, _FORMATS[form][0])
+            tile = emitter.bitcast(tile, _FORMATS[form][0])
         else:
             emitter.fail(DTypeError, f"{name}: {which} in format {form} is not of {tile.dtype}")
     if scale is None:
