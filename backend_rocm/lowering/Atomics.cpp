@@ -111,16 +111,10 @@ static Value emitAtomic(Lowering &state, tile::AtomicOp op, Value address, Value
 
 /// The position of a register's element in the tile, row by row.
 static Value positionOf(Lowering &state, const Layout &layout, unsigned reg) {
-  Coordinates constants = layout.coordinates(reg);
   Value position = state.constantI32(0);
-  for (unsigned dim = 0; dim < layout.rank(); ++dim) {
-    Lowering::Stand stand = state.stand(layout, dim);
-    Value at = state.constantI32(constants[dim]);
-    for (Value part : {stand.lane, stand.wave})
-      if (part)
-        at = layout.addsRegisters() ? state.add(at, part) : state.bitXor(at, part);
-    position = state.add(state.mul(position, state.constantI32(layout.shape()[dim])), at);
-  }
+  for (unsigned dim = 0; dim < layout.rank(); ++dim)
+    position = state.add(state.mul(position, state.constantI32(layout.shape()[dim])),
+                         state.coordinate(layout, reg, dim));
   return position;
 }
 

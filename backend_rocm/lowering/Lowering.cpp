@@ -228,6 +228,15 @@ Lowering::Stand Lowering::stand(const Layout &layout, unsigned dim) {
   return result;
 }
 
+Value Lowering::coordinate(const Layout &layout, unsigned reg, unsigned dim) {
+  Stand own = stand(layout, dim);
+  Value at = constantI32(layout.coordinates(reg)[dim]);
+  for (Value part : {own.lane, own.wave})
+    if (part)
+      at = layout.addsRegisters() ? add(at, part) : bitXor(at, part);
+  return at;
+}
+
 Value Lowering::canonicalCopy(const Layout &layout) {
   Replication copies = layout.replication();
   Value condition;
@@ -250,13 +259,8 @@ Value Lowering::canonicalCopy(const Layout &layout) {
 unsigned Lowering::allocateLds(unsigned bytes, unsigned alignment) {
   unsigned offset = llvm::alignTo(ldsSize, alignment);
   ldsSize = offset + bytes;
-  unsigned line = 0;
-  loc->walk([&](Location inner) {
-    auto place = dyn_cast<FileLineColLoc>(inner);
-    line = place ? place.getLine() : 0;
-    return place ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  ldsOfLines[line] += bytes;
+  auto place = loc->findInstanceOf<FileLineColLoc>();
+  ldsOfLines[place ? place.getLine() : 0] += bytes;
   return offset;
 }
 

@@ -141,6 +141,8 @@ public:
     mlir::Value lane, wave;
   };
   Stand stand(const Layout &layout, unsigned dim);
+  /// The coordinate of the element in a register, as i32.
+  mlir::Value coordinate(const Layout &layout, unsigned reg, unsigned dim);
 
   /// Whether a lane and wave hold the canonical copy of what they hold; null if
   /// all do. Replicated registers are not looked at.

@@ -13,6 +13,8 @@
 #include "backend_rocm/DevicePrintf.h"
 #include "backend_rocm/lowering/Operations.h"
 
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
+
 using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::rocm;
@@ -33,7 +35,6 @@ public:
       llvm::function_ref<Value(unsigned)> chosen = [](unsigned) { return Value(); });
 
 private:
-  Value index(unsigned reg, unsigned dim);
   Value isShown(ArrayRef<Value> indices);
 
   Lowering &state;
@@ -42,15 +43,6 @@ private:
 };
 
 } // namespace
-
-Value ShownElements::index(unsigned reg, unsigned dim) {
-  Lowering::Stand stand = state.stand(layout, dim);
-  Value at = state.constantI32(layout.coordinates(reg)[dim]);
-  for (Value part : {stand.lane, stand.wave})
-    if (part)
-      at = layout.addsRegisters() ? state.add(at, part) : state.bitXor(at, part);
-  return state.castInteger(at, state.indexType());
-}
 
 Value ShownElements::isShown(ArrayRef<Value> indices) {
   Value condition = state.canonicalCopy(layout);
@@ -69,7 +61,7 @@ void ShownElements::forEach(llvm::function_ref<void(unsigned, ValueRange)> emit,
       continue;
     SmallVector<Value> indices;
     for (unsigned dim = 0; dim < layout.rank(); ++dim)
-      indices.push_back(index(reg, dim));
+      indices.push_back(state.castInteger(state.coordinate(layout, reg, dim), state.indexType()));
     Value condition = isShown(indices);
     if (Value further = chosen(reg))
       condition = condition ? state.bitAnd(condition, further) : further;
@@ -105,13 +97,9 @@ static std::string formatOfIndices(unsigned rank) {
 
 /// The declaration of printf, which the module has once.
 static LLVM::LLVMFuncOp declarePrintf(Lowering &state) {
-  auto module = state.program->getParentOfType<ModuleOp>();
-  if (auto found = module.lookupSymbol<LLVM::LLVMFuncOp>(printfName))
-    return found;
-  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), ConstantSpace);
-  auto type = LLVM::LLVMFunctionType::get(builder.getI32Type(), pointer, /*isVarArg=*/true);
-  return LLVM::LLVMFuncOp::create(builder, state.loc, printfName, type);
+  Type pointer = LLVM::LLVMPointerType::get(state.builder.getContext(), ConstantSpace);
+  return *LLVM::lookupOrCreateFn(state.builder, state.program->getParentOfType<ModuleOp>(),
+                                 printfName, pointer, state.i32(), /*isVarArg=*/true);
 }
 
 static Value formatString(Lowering &state, StringRef text) {
@@ -137,12 +125,7 @@ static void callPrintf(Lowering &state, Value format, ValueRange arguments) {
 
 /// A float as the f64 that printf takes.
 static Value toDouble(Lowering &state, Value value, Type type) {
-  Type f32 = state.builder.getF32Type(), f64 = state.builder.getF64Type();
-  if (type.isF64())
-    return value;
-  if (!type.isF32())
-    value = extendFloat(state, value, type, f32);
-  return LLVM::FPExtOp::create(state.builder, state.loc, f64, value);
+  return type.isF64() ? value : extendFloat(state, value, type, state.builder.getF64Type());
 }
 
 LogicalResult rocm::lowerPrint(Lowering &state, tile::PrintOp op) {
@@ -183,9 +166,7 @@ LogicalResult rocm::lowerPrint(Lowering &state, tile::PrintOp op) {
 
 /// "file.py:12: ".
 static std::string placeOf(Location loc) {
-  if (auto call = dyn_cast<CallSiteLoc>(loc))
-    return placeOf(call.getCallee());
-  auto file = dyn_cast<FileLineColLoc>(loc);
+  auto file = loc->findInstanceOf<FileLineColLoc>();
   return file ? file.getFilename().str() + ":" + std::to_string(file.getLine()) + ": " : "";
 }
 

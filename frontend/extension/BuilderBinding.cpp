@@ -152,15 +152,10 @@ template <typename T> std::string print(const T &thing) {
 
 /// File, line and column of an operation's own place.
 py::tuple placeOf(mlir::Operation *op) {
-  py::tuple place = py::make_tuple("", 0, 0);
-  op->getLoc()->walk([&](mlir::Location inner) {
-    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(inner);
-    if (!file)
-      return mlir::WalkResult::advance();
-    place = py::make_tuple(file.getFilename().str(), file.getLine(), file.getColumn());
-    return mlir::WalkResult::interrupt();
-  });
-  return place;
+  auto place = op->getLoc()->findInstanceOf<mlir::FileLineColLoc>();
+  if (!place)
+    return py::make_tuple("", 0, 0);
+  return py::make_tuple(place.getFilename().str(), place.getLine(), place.getColumn());
 }
 
 py::list racesOf(mlir::ModuleOp module) {

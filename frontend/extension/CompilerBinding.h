@@ -11,9 +11,9 @@
 //       module: a TileModule, left as it was. config: dict of int and str. Without
 //       the GIL. wavetile.errors.CompilationError with every diagnostic.
 //   PerformanceNote: .message, .remedy, .file, .line, .column   see PerformanceNotes.h
-//   CompileResult: .notes (list of them), .plan (LaunchPlan), .code_object (bytes), .config (dict,
-//   complete),
-//       .stages (dict of stage name to text), .times (list of (stage, milliseconds))
+//   CompileResult: .plan (LaunchPlan), .code_object (bytes), .config (dict, complete),
+//       .stages (dict of stage name to text), .times (list of (stage, milliseconds)),
+//       .notes (list of PerformanceNote)
 //   stage_names() -> list[str]          what keep_stages takes
 //   resources(code_object, target) -> list[KernelResources]
 //   KernelResources: see passes/Backend.h; .symbol, .vector_registers,

@@ -12,21 +12,8 @@
 using namespace mlir;
 using namespace wavetile;
 
-/// The innermost place in a source file that a location names.
-static FileLineColLoc sourcePlace(Location location) {
-  FileLineColLoc found;
-  location->walk([&](Location inner) {
-    if (auto place = dyn_cast<FileLineColLoc>(inner)) {
-      found = place;
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return found;
-}
-
 static void print(llvm::raw_ostream &os, const Diagnostic &diagnostic) {
-  if (FileLineColLoc place = sourcePlace(diagnostic.getLocation()))
+  if (auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
     os << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn()
        << ": ";
   os << diagnostic.str() << "\n";

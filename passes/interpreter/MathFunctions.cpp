@@ -58,10 +58,7 @@ static const llvm::StringMap<Binary> &binaries() {
 }
 
 static double toDouble(Type type, const APInt &bits) {
-  APFloat value = toFloat(type, bits);
-  bool lost;
-  value.convert(APFloat::IEEEdouble(), nearest, &lost);
-  return value.convertToDouble();
+  return toFloat(type, bits).convertToDouble();
 }
 
 static APInt fromDouble(Type type, double number) {

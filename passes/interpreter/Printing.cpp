@@ -50,12 +50,9 @@ forEachShown(Frame &frame, Op op, ArrayRef<int64_t> shape,
 static std::string printed(Type type, const llvm::APInt &bits) {
   if (!isa<FloatType>(type))
     return std::to_string(bits.getSExtValue());
-  llvm::APFloat value = toFloat(type, bits);
-  bool exact = false;
-  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &exact);
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.*g", int(PrintOp::getDigits(type)),
-                                                 value.convertToDouble());
+                                                 toFloat(type, bits).convertToDouble());
   return text;
 }
 

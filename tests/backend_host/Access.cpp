@@ -68,8 +68,7 @@ private:
 
 } // namespace
 
-/// Runs `inside` for the elements of an access that are to be accessed, `outside` (if any) for
-/// those that are not in the view or not taken.
+/// Runs `inside` for the elements of an access that are to be accessed.
 static void forEachAccess(Lowering &state, const Place &place,
                           llvm::function_ref<void(ElementPlace &, ValueRange index)> inside) {
   state.forEach(place.tile.getShape(), [&](ValueRange index) {

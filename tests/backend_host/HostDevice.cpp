@@ -62,8 +62,6 @@ struct LoadedModule {
 
 template <const llvm::fltSemantics &(*semantics)()> double extend(uint8_t bits) {
   llvm::APFloat value(semantics(), llvm::APInt(llvm::APFloat::getSizeInBits(semantics()), bits));
-  bool lost;
-  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
   return value.convertToDouble();
 }
 
@@ -85,8 +83,6 @@ __bf16 truncateF32ToBF16(float value) { return truncateTo<APFloat::BFloat, __bf1
 
 float extendF16(_Float16 number) {
   llvm::APFloat value(APFloat::IEEEhalf(), llvm::APInt(16, std::bit_cast<uint16_t>(number)));
-  bool lost;
-  value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &lost);
   return value.convertToFloat();
 }
 

@@ -7,6 +7,8 @@
 
 #include "tests/backend_host/Lowering.h"
 
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
+
 using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::host;
@@ -61,13 +63,8 @@ Value Lowering::wide(Value integer) {
 
 Value Lowering::call(StringRef name, Type result, ValueRange arguments) {
   auto module = builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
-  if (!function) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    auto type = LLVM::LLVMFunctionType::get(result, llvm::to_vector(arguments.getTypes()));
-    function = LLVM::LLVMFuncOp::create(builder, loc, name, type);
-  }
+  LLVM::LLVMFuncOp function =
+      *LLVM::lookupOrCreateFn(builder, module, name, llvm::to_vector(arguments.getTypes()), result);
   return LLVM::CallOp::create(builder, loc, function, arguments).getResult();
 }
 
