@@ -117,9 +117,3 @@ std::optional<int64_t> wavetile::hintOf(Value value) {
       })
       .Default([](Operation *) { return std::nullopt; });
 }
-
-RankedTensorType wavetile::accessedType(Operation *access) {
-  if (auto load = dyn_cast<LoadOp>(access))
-    return load.getResult().getType();
-  return cast<RankedTensorType>(access->getOperand(0).getType());
-}

@@ -50,9 +50,6 @@ TileForm tileFormOf(mlir::Value tile);
 /// What a value is in the call that the module is compiled for, by the `tile.hint`s of arguments.
 std::optional<int64_t> hintOf(mlir::Value value);
 
-/// The tile that an access reads or writes.
-mlir::RankedTensorType accessedType(mlir::Operation *access);
-
 } // namespace wavetile
 
 #endif // WAVETILE_PASSES_LINEARFORM_H

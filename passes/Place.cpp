@@ -7,6 +7,8 @@
 
 #include "passes/Place.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
 using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::tile;
@@ -30,4 +32,13 @@ std::optional<Place> Place::of(Operation *op) {
   if (auto atomic = dyn_cast<AtomicOp>(op))
     return placeOf(atomic, atomic.getType());
   return std::nullopt;
+}
+
+StringAttr wavetile::getTensorName(ViewOp view) {
+  auto argument = view ? dyn_cast<BlockArgument>(view.getPointer()) : BlockArgument();
+  if (!argument)
+    return nullptr;
+  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), nameAttrName)
+                  : StringAttr();
 }

@@ -39,6 +39,9 @@ struct Place {
   bool isStrided() const { return indices.empty() && !mask; }
 };
 
+/// The name of the argument whose memory a view shows, or null.
+mlir::StringAttr getTensorName(tile::ViewOp view);
+
 /// Whether an access may change memory.
 inline bool isWrite(mlir::Operation *access) {
   return mlir::isa<tile::StoreOp, tile::AtomicOp>(access);

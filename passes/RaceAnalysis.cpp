@@ -8,6 +8,7 @@
 #include "passes/RaceAnalysis.h"
 
 #include "passes/LinearForm.h"
+#include "passes/Place.h"
 
 using namespace mlir;
 using namespace wavetile;
@@ -39,7 +40,7 @@ public:
   void find(SmallVectorImpl<Race> &races);
 
 private:
-  template <typename AccessOp> void add(AccessOp op);
+  void add(Operation *op, const Place &place);
   std::optional<Race> check(const Access &store, const Access &other);
 
   // Freedom.
@@ -57,8 +58,9 @@ private:
   bool variesWith(unsigned dim, const LinearForm &form);
 
   bool hasSeveralIterations(unsigned dim);
+  IntegerAttr fixedSize(unsigned dim);
   bool isInvariant(const LinearForm &form);
-  Value numberOf(unsigned dim, Value value);
+  bool isNumber(unsigned dim, Value value);
 
   ParallelOp loop;
   bool disjoint;
@@ -74,11 +76,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 static std::string nameOf(Value view) {
-  auto op = view.getDefiningOp<ViewOp>();
-  auto argument = op ? dyn_cast<BlockArgument>(op.getPointer()) : BlockArgument();
-  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
-  auto name = kernel ? kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), nameAttrName)
-                     : StringAttr();
+  StringAttr name = getTensorName(view.getDefiningOp<ViewOp>());
   return name ? name.str() : "the tensor";
 }
 
@@ -86,53 +84,52 @@ LoopRaces::LoopRaces(ParallelOp loop, bool disjoint) : loop(loop), disjoint(disj
   for (unsigned dim = 0; dim < loop.getNumDims(); ++dim)
     several.push_back(hasSeveralIterations(dim));
   loop.walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      add(load);
-    else if (auto store = dyn_cast<StoreOp>(op))
-      add(store);
-    else if (auto atomic = dyn_cast<AtomicOp>(op))
+    if (auto atomic = dyn_cast<AtomicOp>(op))
       ordered |= atomic.getOrder() != MemoryOrder::Relaxed;
+    else if (std::optional<Place> place = Place::of(op))
+      add(op, *place);
   });
 }
 
-template <typename AccessOp> void LoopRaces::add(AccessOp op) {
-  Access access{op, op.getView(), {}, bool(op.getMask())};
-  ArrayRef<int64_t> gathered = op.getIndexDims().value_or(ArrayRef<int64_t>());
-  for (auto [dim, offset] : llvm::enumerate(op.getOffsets())) {
+void LoopRaces::add(Operation *op, const Place &place) {
+  Access access{op, place.view, {}, bool(place.mask)};
+  for (auto [viewDim, offset] : llvm::enumerate(place.offsets)) {
     Range range;
-    const int64_t *found = llvm::find(gathered, int64_t(dim));
-    if (found != gathered.end()) {
+    const int64_t *found = llvm::find(place.indexDims, int64_t(viewDim));
+    if (found != place.indexDims.end()) {
       // Numbers that are those of a loop's block, moved by the same for all.
-      TileForm form = tileFormOf(op.getIndices()[found - gathered.begin()]);
+      TileForm form = tileFormOf(place.indices[found - place.indexDims.begin()]);
       if (form.known) {
-        range.known = true;
         range.first = form.first + linearFormOf(offset);
         if (form.dim)
-          for (auto [place, extent] : llvm::enumerate(op.getExtents()))
-            if (getDimName(accessedType(op), place) == form.dim)
+          for (auto [dim, extent] : llvm::enumerate(place.extents))
+            if (getDimName(place.tile, dim) == form.dim)
               range.extent = extent;
         range.known = !form.dim || range.extent;
       }
     } else {
       range.known = true;
       range.first = linearFormOf(offset);
-      if (int64_t place = op.getDims()[dim]; place >= 0)
-        range.extent = op.getExtents()[place];
+      if (int64_t dim = place.dims[viewDim]; dim >= 0)
+        range.extent = place.extents[dim];
     }
     access.ranges.push_back(range);
   }
   accesses.push_back(std::move(access));
 }
 
+/// The block size that the kernel itself gives a dimension, or null.
+IntegerAttr LoopRaces::fixedSize(unsigned dim) {
+  auto sizes = loop->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(configAttrName);
+  return sizes ? sizes.getAs<IntegerAttr>(loop.getDimName(dim)) : IntegerAttr();
+}
+
 bool LoopRaces::hasSeveralIterations(unsigned dim) {
   std::optional<int64_t> lower = hintOf(loop.getLower()[dim]), upper = hintOf(loop.getUpper()[dim]);
   if (!lower || !upper)
     return true;
-  int64_t size = 1;
-  auto sizes = loop->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("tile.config");
-  if (auto fixed = sizes ? sizes.getAs<IntegerAttr>(loop.getDimName(dim)) : IntegerAttr())
-    size = fixed.getInt();
-  return *upper - *lower > size;
+  IntegerAttr size = fixedSize(dim);
+  return *upper - *lower > (size ? size.getInt() : 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -170,21 +167,20 @@ std::optional<LinearForm> LoopRaces::relativeToBlock(unsigned dim, const Range &
   return std::nullopt;
 }
 
-/// The number of the loop's block if `value` is that: its begin divided by the block size.
-Value LoopRaces::numberOf(unsigned dim, Value value) {
+/// Whether a value is the number of the loop's block: its begin divided by the block size.
+bool LoopRaces::isNumber(unsigned dim, Value value) {
   auto quotient = value.getDefiningOp<arith::FloorDivSIOp>();
   if (!quotient)
-    return nullptr;
+    return false;
   auto size = quotient.getRhs().getDefiningOp<BlockSizeOp>();
   bool isSize = size && size.getDim() == loop.getDimName(dim);
   if (auto constant = quotient.getRhs().getDefiningOp<arith::ConstantIndexOp>()) {
-    auto sizes = loop->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("tile.config");
-    auto fixed = sizes ? sizes.getAs<IntegerAttr>(loop.getDimName(dim)) : IntegerAttr();
+    IntegerAttr fixed = fixedSize(dim);
     isSize = fixed && fixed.getInt() == constant.value();
   }
   LinearForm distance = linearFormOf(quotient.getLhs()) - LinearForm::of(loop.getBegin(dim));
   LinearForm lower = linearFormOf(loop.getLower()[dim]);
-  return isSize && distance == LinearForm() - lower ? value : nullptr;
+  return isSize && distance == LinearForm() - lower;
 }
 
 /// For one element whose place is a multiple of the loop's begin or block number, and the rest.
@@ -192,7 +188,7 @@ std::optional<LinearForm> LoopRaces::relativeToNumber(unsigned dim, const Range 
   if (range.extent)
     return std::nullopt;
   for (auto [value, factor] : range.first.terms) {
-    if (value != loop.getBegin(dim) && !numberOf(dim, value))
+    if (value != loop.getBegin(dim) && !isNumber(dim, value))
       continue;
     LinearForm rest = range.first - LinearForm::of(value) * factor;
     if (isInvariant(rest))
@@ -264,11 +260,7 @@ bool LoopRaces::variesWith(unsigned dim, Value value) {
       }
     }
     // What a loop carries, and what an `if` gives, depends on all that is in them.
-    llvm::append_range(pending, op->getOperands());
-    op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        pending.push_back(operand);
-    });
+    op->walk([&](Operation *inner) { llvm::append_range(pending, inner->getOperands()); });
   }
   return false;
 }
@@ -343,33 +335,22 @@ bool LoopRaces::certainlyMeet(unsigned dim, const Access &a, const Access &b) {
 std::optional<Race> LoopRaces::check(const Access &store, const Access &other) {
   if (store.view != other.view && (disjoint || store.ranges.size() != other.ranges.size()))
     return std::nullopt;
-  // Two arguments that may overlap are taken to be one tensor: what is separate in that is silent.
-  bool separate = true;
-  for (unsigned dim = 0; dim < loop.getNumDims(); ++dim)
-    separate &= !several[dim] || separates(dim, store, other);
-  if (separate)
-    return std::nullopt;
   Race race{false, store.op, other.op, nameOf(store.view), ""};
-  bool sameValue = true;
+  // Two arguments that may overlap are taken to be one tensor: what is separate in that is silent.
+  // So are iterations that store one value to one place, which do no harm.
+  bool harms = false;
   for (unsigned dim = 0; dim < loop.getNumDims(); ++dim) {
     if (!several[dim] || separates(dim, store, other))
       continue;
-    bool varies = variesWith(dim, cast<StoreOp>(store.op).getValue());
-    if (auto second = dyn_cast<StoreOp>(other.op))
-      varies |= second != store.op || variesWith(dim, second.getValue());
-    else
-      varies = true;
-    sameValue &= !varies;
+    bool varies = other.op != store.op || variesWith(dim, cast<StoreOp>(store.op).getValue());
+    harms |= varies;
     if (varies && store.view == other.view && certainlyMeet(dim, store, other)) {
       race.proved = true;
       race.dimension = loop.getDimName(dim).str();
       return race;
     }
   }
-  // Iterations that store one value to one place do no harm.
-  if (sameValue)
-    return std::nullopt;
-  return race;
+  return harms ? std::optional(race) : std::nullopt;
 }
 
 void LoopRaces::find(SmallVectorImpl<Race> &races) {

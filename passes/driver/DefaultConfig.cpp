@@ -15,6 +15,7 @@
 
 #include "passes/driver/Driver.h"
 
+#include "passes/LinearForm.h"
 #include "passes/MatrixLayouts.h"
 #include "passes/RowDims.h"
 #include "passes/RowPhases.h"
@@ -84,40 +85,8 @@ private:
 // Questions about a loop
 //===----------------------------------------------------------------------===//
 
-/// A value typical of a launch.
-static std::optional<int64_t> hint(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
-    if (!kernel)
-      return std::nullopt;
-    auto attr = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), hintAttrName);
-    return attr ? std::optional(attr.getInt()) : std::nullopt;
-  }
-  Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast<arith::ConstantIndexOp>(op))
-    return constant.value();
-  if (op->getNumOperands() != 2)
-    return std::nullopt;
-  std::optional<int64_t> left = hint(op->getOperand(0)), right = hint(op->getOperand(1));
-  if (!left || !right)
-    return std::nullopt;
-  if (isa<arith::AddIOp>(op))
-    return *left + *right;
-  if (isa<arith::SubIOp>(op))
-    return *left - *right;
-  if (isa<arith::MulIOp>(op))
-    return *left * *right;
-  if (isa<arith::MaxSIOp>(op))
-    return std::max(*left, *right);
-  if (isa<arith::MinSIOp>(op))
-    return std::min(*left, *right);
-  if (isa<arith::FloorDivSIOp>(op) && *right > 0)
-    return llvm::divideFloorSigned(*left, *right);
-  return std::nullopt;
-}
-
 static int64_t span(Value lower, Value upper) {
-  std::optional<int64_t> begin = hint(lower), end = hint(upper);
+  std::optional<int64_t> begin = hintOf(lower), end = hintOf(upper);
   return begin && end ? std::max<int64_t>(1, *end - *begin) : unknownLoop;
 }
 
@@ -136,7 +105,7 @@ static int64_t loopLength(ParallelOp loop, StringAttr name) {
 static int64_t rowLength(const NamedDim &row) {
   int64_t longest = 0;
   for (Value extent : row.extents)
-    longest = std::max(longest, hint(extent).value_or(unknownRow));
+    longest = std::max(longest, hintOf(extent).value_or(unknownRow));
   return longest == 0 ? unknownRow : longest;
 }
 

@@ -23,15 +23,11 @@ static constexpr double slowProduct = 4;
 
 static PerformanceNote noteAt(Operation *op) {
   PerformanceNote note;
-  op->getLoc()->walk([&](Location inner) {
-    auto place = dyn_cast<FileLineColLoc>(inner);
-    if (!place)
-      return WalkResult::advance();
+  if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>()) {
     note.file = place.getFilename().str();
     note.line = place.getLine();
     note.column = place.getColumn();
-    return WalkResult::interrupt();
-  });
+  }
   return note;
 }
 
@@ -68,10 +64,7 @@ PerformanceNotes::PerformanceNotes(ModuleOp module, const TargetInfo &target) : 
 //===----------------------------------------------------------------------===//
 
 static std::string nameOf(ViewOp view) {
-  auto argument = view ? dyn_cast<BlockArgument>(view.getPointer()) : BlockArgument();
-  auto program = argument ? dyn_cast<ProgramOp>(argument.getOwner()->getParentOp()) : ProgramOp();
-  auto name = program ? program.getArgAttrOfType<StringAttr>(argument.getArgNumber(), nameAttrName)
-                      : StringAttr();
+  StringAttr name = getTensorName(view);
   return name ? "`" + name.str() + "`" : "the tensor";
 }
 
@@ -172,14 +165,12 @@ void PerformanceNotes::addSpills(const std::map<std::string, unsigned> &spilledR
   for (const auto &[symbol, count] : spilledRegisters) {
     if (count == 0)
       continue;
-    for (const auto &[name, place] : places) {
-      if (!StringRef(symbol).starts_with(name))
-        continue;
-      PerformanceNote note = place;
-      note.message = std::to_string(count) + " registers of each lane are spilled to memory";
-      note.remedy = "give the Config smaller blocks, more waves, or rows that are looped";
-      notes.push_back(std::move(note));
-      break;
-    }
+    auto place = places.find(symbol);
+    if (place == places.end())
+      continue;
+    PerformanceNote note = place->second;
+    note.message = std::to_string(count) + " registers of each lane are spilled to memory";
+    note.remedy = "give the Config smaller blocks, more waves, or rows that are looped";
+    notes.push_back(std::move(note));
   }
 }
