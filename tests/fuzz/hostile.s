@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Kernels that do what no kernel should. The symbols GFX9 and GFX12 say for which GPU.
+// Kernels that do what no kernel should.
 
 .text
 .macro kernel name
@@ -42,7 +42,7 @@ forever_end:
   .size forever, forever_end-forever
 
 .macro wait
-.if GFX12
+.if .amdgcn.gfx_generation_number >= 12
   s_wait_kmcnt 0
   s_wait_loadcnt 0
 .else
@@ -59,7 +59,7 @@ kernel wild             // Loads and stores at what its arguments say, and far o
   global_store_dword v0, v1, s[4:5]
   ds_write_b32 v2, v1
   ds_read_b32 v3, v2
-.if GFX12
+.if .amdgcn.gfx_generation_number >= 12
   s_barrier_signal -1
   s_barrier_wait -1
 .else
@@ -69,8 +69,7 @@ kernel wild             // Loads and stores at what its arguments say, and far o
 wild_end:
   .size wild, wild_end-wild
 
-.if GFX9
-.macro describe name
+.macro describe_with name, more
   .p2align 6
   .amdhsa_kernel \name
     .amdhsa_next_free_vgpr 32
@@ -81,24 +80,16 @@ wild_end:
     .amdhsa_kernarg_size 16
     .amdhsa_system_sgpr_workgroup_id_x 1
     .amdhsa_enable_private_segment 1
-    .amdhsa_accum_offset 32
+    \more
   .end_amdhsa_kernel
 .endm
+.macro describe name
+.if .amdgcn.gfx_generation_number == 9
+  describe_with \name, ".amdhsa_accum_offset 32"
 .else
-.macro describe name
-  .p2align 6
-  .amdhsa_kernel \name
-    .amdhsa_next_free_vgpr 32
-    .amdhsa_next_free_sgpr 32
-    .amdhsa_group_segment_fixed_size 256
-    .amdhsa_private_segment_fixed_size 64
-    .amdhsa_user_sgpr_kernarg_segment_ptr 1
-    .amdhsa_kernarg_size 16
-    .amdhsa_system_sgpr_workgroup_id_x 1
-    .amdhsa_enable_private_segment 1
-  .end_amdhsa_kernel
-.endm
+  describe_with \name
 .endif
+.endm
 .rodata
 describe recursion
 describe outside
