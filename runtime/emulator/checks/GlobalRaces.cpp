@@ -64,6 +64,14 @@ bool GlobalRaces::Past::add(uint64_t group, uint32_t segment) {
   return true;
 }
 
+/// \p other may be this, to which it adds nothing.
+void GlobalRaces::Past::addAllBut(uint64_t group, const Past &other) {
+  everything = std::max(everything, other.everything);
+  for (const auto &[known, last] : other.groups)
+    if (known != group)
+      add(known, last);
+}
+
 void GlobalRaces::beginSegment(const Wave &wave, GlobalRaceWave &state) {
   // The numbers are used up: the last one is everybody's, and reports cease.
   if (segments.size() < segmentMask)
@@ -114,16 +122,8 @@ void GlobalRaces::acquire(uint32_t segment, const Wave &wave, GlobalRaceWave &st
   bool isNews = group.past.add(from, segment);
   group.written.add(from, segments[met].writtenBack);
   if (auto other = groups.find(from); isNews && other != groups.end()) {
-    Past past = other->second.past;
-    group.past.everything = std::max(group.past.everything, past.everything);
-    for (const auto &[known, last] : past.groups)
-      if (known != state.group)
-        group.past.add(known, last);
-    Past written = other->second.written;
-    group.written.everything = std::max(group.written.everything, written.everything);
-    for (const auto &[known, last] : written.groups)
-      if (known != state.group)
-        group.written.add(known, last);
+    group.past.addAllBut(state.group, other->second.past);
+    group.written.addAllBut(state.group, other->second.written);
   }
   if (isNews)
     ++group.generation;

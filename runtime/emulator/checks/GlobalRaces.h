@@ -167,6 +167,7 @@ private:
 
     bool covers(uint64_t group, uint32_t segment) const;
     bool add(uint64_t group, uint32_t segment);
+    void addAllBut(uint64_t group, const Past &other);
   };
   using Cell = GlobalRaceCell;
   /// Those of a page.
