@@ -18,9 +18,6 @@
 
 namespace wavetile::device {
 
-/// RDNA's null among the scalar registers.
-static constexpr uint32_t nullEncoding = 124;
-
 /// Cache bits that mean the same in every memory format of a family: the modifiers that say how far
 /// an access reaches, and the bits themselves. \p bits: sc0 sc1 nt, or glc slc dlc.
 uint32_t OperandDecoder::cacheModifiers(uint32_t bits, InstructionClass instructionClass) const {

@@ -21,7 +21,7 @@ namespace wavetile::device {
 
 Operand OperandDecoder::scalarDestination(uint32_t encoding) const {
   if (isRdna()) {
-    if (encoding == 124)
+    if (encoding == nullEncoding)
       return Operand(OperandKind::Scalar, scalar::Null);
     if (encoding == 125)
       return Operand(OperandKind::Scalar, scalar::M0);
@@ -79,7 +79,7 @@ Operand OperandDecoder::source(uint32_t encoding, Type type, uint32_t literal) {
   if (encoding >= 240 && encoding <= 248)
     return constant(inlineFloat(encoding - 240, type), type);
   switch (encoding) {
-  case 124:
+  case nullEncoding:
     if (isRdna())
       return constant(0, type);
     break;

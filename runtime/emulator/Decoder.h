@@ -67,6 +67,9 @@ constexpr int32_t signExtend(uint32_t value, unsigned width) {
   return static_cast<int32_t>(value << (32 - width)) >> (32 - width);
 }
 
+/// RDNA's null among the scalar registers.
+inline constexpr uint32_t nullEncoding = 124;
+
 /// One instruction as it stands in memory.
 struct EncodedInstruction {
   uint32_t words[5] = {};

@@ -218,19 +218,16 @@ static bool isVectorOfGfx9(llvm::StringRef opcode, const uint32_t *words) {
 /// The word of the constant of v_fmamk, v_fmaak and their kind, which is no operand that might be a
 /// literal but part of the instruction; 0 if there is none.
 static unsigned wordOfConstant(const uint32_t *words, bool isGfx9) {
-  auto isOneOf = [](uint32_t operation, std::initializer_list<uint32_t> operations) {
-    return llvm::is_contained(operations, operation);
-  };
   if (words[0] >> 31 == 0)
-    return isGfx9 ? isOneOf(bits(words[0], 30, 25), {0x17, 0x18, 0x24, 0x25})
-                  : isOneOf(bits(words[0], 30, 25), {0x2c, 0x2d, 0x37, 0x38});
+    return isGfx9 ? llvm::is_contained({0x17u, 0x18u, 0x24u, 0x25u}, bits(words[0], 30, 25))
+                  : llvm::is_contained({0x2cu, 0x2du, 0x37u, 0x38u}, bits(words[0], 30, 25));
   if (isGfx9)
     return 0;
   if (words[0] >> 30 == 2)
-    return isOneOf(bits(words[0], 29, 23), {0x45, 0x46});
+    return llvm::is_contained({0x45u, 0x46u}, bits(words[0], 29, 23));
   bool isDual = words[0] >> 26 == 0x32;
-  return isDual && (isOneOf(bits(words[0], 25, 22), {1, 2}) ||
-                    isOneOf(bits(words[0], 21, 17), {1, 2}))
+  return isDual && (llvm::is_contained({1u, 2u}, bits(words[0], 25, 22)) ||
+                    llvm::is_contained({1u, 2u}, bits(words[0], 21, 17)))
              ? 2
              : 0;
 }
