@@ -66,15 +66,8 @@ struct Scene {
     pass.addresses = addresses.data();
   }
   uint64_t begin() const { return reinterpret_cast<uint64_t>(memory.data()); }
-  GlobalRaceCell get(unsigned dword) const {
-    const GlobalRaceCells &of = cells[dword / 4];
-    return {of.write[dword % 4], of.read[dword % 4], of.loads[dword % 4]};
-  }
-  void set(unsigned dword, GlobalRaceCell cell) {
-    GlobalRaceCells &of = cells[dword / 4];
-    of.write[dword % 4] = cell.write, of.read[dword % 4] = cell.read;
-    of.loads[dword % 4] = cell.loads;
-  }
+  GlobalRaceCell get(unsigned dword) const { return cells[dword / 4].get(dword % 4); }
+  void set(unsigned dword, const GlobalRaceCell &cell) { cells[dword / 4].set(dword % 4, cell); }
   /// Whether the dword at \p address is written by what is stored \p from there on.
   bool changes(uint64_t address, uint64_t from) const {
     return !pass.stored || std::memcmp(&memory[address - begin()], &stored[from], 4) != 0;

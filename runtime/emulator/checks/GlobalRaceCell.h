@@ -34,6 +34,11 @@ struct alignas(64) GlobalRaceCells {
   static constexpr unsigned dwords = 4, bytes = 16;
   uint32_t write[dwords], read[dwords], loads[dwords];
   uint32_t zero[dwords]; ///< So that all of it can be compared.
+
+  GlobalRaceCell get(uint32_t dword) const { return {write[dword], read[dword], loads[dword]}; }
+  void set(uint32_t dword, const GlobalRaceCell &cell) {
+    write[dword] = cell.write, read[dword] = cell.read, loads[dword] = cell.loads;
+  }
 };
 
 inline constexpr uint64_t racePageBytes = 4096;

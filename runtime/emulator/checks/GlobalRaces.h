@@ -177,14 +177,10 @@ private:
     void reset(uint32_t dwords);
     size_t size() const { return dwordCount; }
     Cell get(uint32_t dword) const {
-      const GlobalRaceCells &of = cells[dword / GlobalRaceCells::dwords];
-      uint32_t i = dword % GlobalRaceCells::dwords;
-      return {of.write[i], of.read[i], of.loads[i]};
+      return cells[dword / GlobalRaceCells::dwords].get(dword % GlobalRaceCells::dwords);
     }
     void set(uint32_t dword, const Cell &cell) {
-      GlobalRaceCells &of = cells[dword / GlobalRaceCells::dwords];
-      uint32_t i = dword % GlobalRaceCells::dwords;
-      of.write[i] = cell.write, of.read[i] = cell.read, of.loads[i] = cell.loads;
+      cells[dword / GlobalRaceCells::dwords].set(dword % GlobalRaceCells::dwords, cell);
     }
     GlobalRaceCells *data() { return cells.get(); }
 
