@@ -29,10 +29,11 @@ using Words = uint32_t __attribute__((ext_vector_type(16)));
 constexpr unsigned allDwords = 15;
 constexpr uint64_t groupBytes = GlobalRaceCells::bytes;
 
-WAVETILE_INLINE bool none(Words words) {
+template <typename Flags> WAVETILE_INLINE uint16_t bitsOf(Flags flags) {
   using Mask = bool __attribute__((ext_vector_type(16)));
-  return __builtin_bit_cast(uint16_t, __builtin_convertvector(words != 0, Mask)) == 0;
+  return __builtin_bit_cast(uint16_t, __builtin_convertvector(flags, Mask));
 }
+WAVETILE_INLINE bool none(Words words) { return bitsOf(words != 0) == 0; }
 
 WAVETILE_INLINE Words wordsOf(const GlobalRaceCell &cell) {
   Words words = 0;
@@ -119,12 +120,12 @@ WAVETILE_INLINE unsigned changedDwords(const void *memory, const uint8_t *stored
   return changed;
 }
 
-/// Whether any of the dwords of four cells differ.
-WAVETILE_INLINE bool anyChanged(const void *memory, const uint8_t *stored) {
+/// Which of the dwords of four cells differ.
+WAVETILE_INLINE uint16_t changedOfFour(const void *memory, const uint8_t *stored) {
   Words old, now;
   __builtin_memcpy(&old, memory, sizeof(old));
   __builtin_memcpy(&now, stored, sizeof(now));
-  return !none(old ^ now);
+  return bitsOf(old != now);
 }
 
 WAVETILE_INLINE GlobalRaceCells *cellsOf(const GlobalRacePass &pass, uint64_t address) {
@@ -195,9 +196,10 @@ uint64_t markRunOf(const GlobalRacePass pass, uint64_t begin, uint64_t end) {
     while (at < stop) {
       // The usual case, four at a time.
       if (at % groupBytes == 0 && stop - at >= 4 * groupBytes) {
-        bool isDone =
-            stored && !anyChanged(reinterpret_cast<const void *>(at), stored + (at - begin));
-        if (isDone || (!stored && marker.markFour(cells))) {
+        constexpr uint16_t all = 0xffff;
+        uint16_t changed =
+            stored ? changedOfFour(reinterpret_cast<const void *>(at), stored + (at - begin)) : all;
+        if (changed == 0 || (changed == all && marker.markFour(cells))) {
           at += 4 * groupBytes, cells += 4;
           continue;
         }
