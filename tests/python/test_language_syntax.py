@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,6 +133,80 @@ def test_break_and_continue(target: str, generator: torch.Generator) -> None:
     expected = wavetile.kernel(interpret=True)(sum_some.source.function)(x, 15.0, 3)
     rows = torch.arange(7) != 2  # which nothing was stored to
     assert torch.equal(result[rows], expected[rows])
+
+
+@wavetile.kernel
+def steps_that_end_deep_inside(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    out = torch.empty(x.size(0))
+    for row in wl.tile(x.size(0), block_size=1):
+        if row.begin > 2:
+            if row.begin == 5:
+                continue
+            scale = 2
+        else:
+            scale = 3
+        total = wl.zeros([row])
+        for i in range(x.size(1)):
+            v = x[row, i]
+            if v.amax() > 0:
+                if v.amax() > 5:
+                    total += 100.0
+                    continue
+                w, k = v * 2, 3
+            else:
+                if v.amax() < -6:
+                    total -= 50.0
+                    break
+                w, k = v * scale, 4
+            if y[i] > 0:
+                if y[i] > 2:
+                    continue
+                w += 1.0
+            for j in range(3):
+                if v.amax() > j:
+                    if v.amax() == 3:
+                        continue
+                    w += 0.5
+                total += w
+            total += w + wl.full([row], k, torch.float32)
+        out[row] = total
+    return out
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_steps_that_end_deep_inside(target: str, generator: torch.Generator) -> None:
+    x = torch.randint(-7, 8, (9, 33), generator=generator).float()
+    x[1::2].clamp_(-6)
+    y = torch.randint(-1, 5, (33,), generator=generator)
+    result = on(steps_that_end_deep_inside, target)(x, y)
+    function = steps_that_end_deep_inside.source.function
+    expected = wavetile.kernel(interpret=True)(function)(x, y)
+    rows = torch.arange(9) != 5  # which nothing was stored to
+    assert torch.equal(result[rows], expected[rows])
+
+
+@pytest.mark.compiled
+def test_jumps_copy_nothing(tmp_path: Path) -> None:
+    def operations(count: int) -> int:
+        lines = ["import torch", "import wavetile.language as wl", "def run(x):"]
+        lines += [
+            "    for row in wl.grid(x.size(0)):",
+            "        total = 0",
+            "        for i in range(9):",
+        ]
+        for i in range(count):
+            lines += [f"            if x[row, {i}] > i:", f"                if x[row, {i}] > 7:"]
+            lines += ["                    continue", "                total += i"]
+        lines += ["            total += 1", "        x[row, 0] = total"]
+        path = tmp_path / f"jumps_{count}.py"
+        path.write_text("\n".join(lines))
+        names: dict[str, Any] = {}
+        exec(compile(path.read_text(), str(path), "exec"), names)
+        bound = wavetile.kernel(names["run"]).bind(torch.zeros(3, 20))
+        return len(bound.ir("tile").splitlines())
+
+    few, more, many = (operations(count) for count in (4, 8, 12))
+    assert many - more == more - few
 
 
 @pytest.mark.compiled

@@ -6,6 +6,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from wavetile.syntax.jumps import JumpingIf
+
 #: Expressions with names of their own.
 _SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
@@ -56,6 +58,17 @@ def stores(nodes: Iterable[ast.AST]) -> set[str]:
     }
 
 
+def _stored_by_both(choice: ast.If) -> set[str]:
+    """Names that have a value from an `if` wherever what follows it is reached."""
+    ends = choice.ends if isinstance(choice, JumpingIf) else (False, False)
+    reaching = [
+        stores(body)
+        for body, end in zip((choice.body, choice.orelse), ends, strict=True)
+        if not end
+    ]
+    return set.intersection(*reaching) if reaching else set()
+
+
 def stored_by_index(nodes: Iterable[ast.AST]) -> list[str]:
     """Names `x` of statements `x[...] = v` and `x[...] += v`, in the order of the source."""
     found = [
@@ -85,7 +98,7 @@ def exposed_loads(body: list[ast.stmt]) -> set[str]:
             exposed |= set(loads([statement.test])) - assigned
             for branch in (statement.body, statement.orelse):
                 exposed |= exposed_loads(branch) - assigned
-            assigned |= stores(statement.body) & stores(statement.orelse)
+            assigned |= _stored_by_both(statement)
         else:
             exposed |= set(loads([statement])) - assigned
             assigned |= stores([statement])

@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from wavetile.tracing.values import (
+    BoundMethod,
     Failed,
     RuntimeBool,
     RuntimeFloat,
     RuntimeInteger,
     Tile,
+    TileIndex,
     Undefined,
     describe,
 )
@@ -40,11 +44,12 @@ class Choice:
         finally:
             self.emitter.module.leave()
 
-    def merge(self, pairs: Iterable[tuple[str, Any, Any]]) -> dict[str, Any]:
+    def merge(self, ends: Iterable[tuple[str, Any, Any, int | None]]) -> dict[str, Any]:
         """Ends both branches.
 
         Args:
-            pairs: for each name its values at the ends of the branches
+            ends: for each name its values at the ends of the branches, and the branch that alone
+                says what it is after the choice, where what follows is not reached from the other
 
         Returns:
             for each name its value after the choice
@@ -52,8 +57,12 @@ class Choice:
         emitter, module = self.emitter, self.emitter.module
         yielded: tuple[list[Value], list[Value]] = ([], [])
         builders: dict[str, Callable[[list[Value]], Any]] = {}
-        for name, yes, no in pairs:
-            builders[name] = _Merger(emitter, self, yielded).add(name, yes, no)
+        for name, yes, no, reaching in ends:
+            merger = _Merger(emitter, self, yielded)
+            if reaching is None:
+                builders[name] = merger.add(name, yes, no)
+            else:
+                builders[name] = merger.add_one((yes, no)[reaching], reaching)
         self.branch(0, lambda: module.create("tile.yield", yielded[0], []))
         self.branch(1, lambda: module.create("tile.yield", yielded[1], []))
         types = [value.type for value in yielded[0]]
@@ -85,6 +94,54 @@ class _Merger:
             reason = f"is {describe(yes)} in one branch of an `if` and {describe(no)} in the other"
             return lambda results: Undefined(reason, _REMEDY)
         return made
+
+    def add_one(self, value: Any, branch: int) -> Callable[[list[Value]], Any]:
+        """The same for what only one branch says; the other yields a value that nobody reads."""
+        number = self.emitter.number
+        match value:
+            case Tile():
+                return self._yield_one(
+                    value.value,
+                    branch,
+                    lambda: self.emitter.placeholder(value.dims, value.dtype).value,
+                    lambda result: Tile(result, value.dims, value.dtype),
+                )
+            case RuntimeInteger():
+                placeholder = partial(self.emitter.integers.value, 0)
+                return self._yield_one(value.value, branch, placeholder, RuntimeInteger)
+            case RuntimeFloat():
+                return self._yield_one(
+                    value.value,
+                    branch,
+                    lambda: number(0, value.dtype),
+                    lambda result: RuntimeFloat(result, value.dtype),
+                )
+            case RuntimeBool():
+                placeholder = partial(number, False, torch.bool)
+                return self._yield_one(value.value, branch, placeholder, RuntimeBool)
+            case tuple() | list():
+                parts = [self.add_one(part, branch) for part in value]
+                return lambda results: type(value)(part(results) for part in parts)
+            case TileIndex():
+                offset = self.add_one(value.offset, branch)
+                return lambda results: replace(value, offset=offset(results))
+            case BoundMethod():
+                bound = self.add_one(value.value, branch)
+                return lambda results: replace(value, value=bound(results))
+            case slice():
+                bounds = self.add_one((value.start, value.stop, value.step), branch)
+                return lambda results: slice(*bounds(results))
+        return lambda results: value
+
+    def _yield_one(
+        self,
+        value: Value,
+        branch: int,
+        placeholder: Callable[[], Value],
+        make: Callable[[Value], Any],
+    ) -> Callable[[list[Value]], Any]:
+        other = self.choice.branch(1 - branch, placeholder)
+        return self._yield(*((value, other) if branch == 0 else (other, value)), make)
 
     def _merge(self, yes: Any, no: Any) -> Callable[[list[Value]], Any] | None:
         if yes is no or _same_constant(yes, no):

@@ -230,6 +230,11 @@ class Emitter:
         )
         return Tile(value, tuple(dims), dtype)
 
+    def placeholder(self, dims: Sequence[Dim], dtype: torch.dtype) -> Tile:
+        """A tile whose elements nobody reads."""
+        stored = torch.int8 if dtype in (PACKED4, SCALE8) else dtype
+        return Tile(self.full(dims, 0, stored).value, tuple(dims), dtype)
+
     @contextmanager
     def function_body(self, operation: Operation) -> Iterator[list[Value]]:
         """Emits into the body of an operation on numbers, which stand for tiles there.

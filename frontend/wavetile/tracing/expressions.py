@@ -469,7 +469,7 @@ class Expressions:
             choice.branch(1, lambda: self.evaluate(node.orelse)),
         ]
         self.at(node)
-        result = choice.merge([("", *values)])[""]
+        result = choice.merge([("", *values, None)])[""]
         if isinstance(result, Undefined):
             self.emitter.fail(
                 CarriedValueError,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, Any
 
 from wavetile import language
@@ -32,6 +32,7 @@ from wavetile.tracing.operations import debugging
 from wavetile.tracing.values import (
     Failed,
     MemoryTensor,
+    RuntimeBool,
     RuntimeInteger,
     Tile,
     TileIndex,
@@ -60,6 +61,8 @@ class Statements(Expressions):
         self._unused: ast.Call | None = None
         # For each enclosing list of statements, the names that are read after the current one.
         self._read_later: list[set[str]] = []
+        # For each enclosing loop, the names whose values a step that ends early leaves behind.
+        self._left_behind: list[set[str]] = []
 
     def trace(self, body: list[ast.stmt]) -> None:
         """Traces statements in order."""
@@ -79,7 +82,9 @@ class Statements(Expressions):
         """Traces the body of a top-level loop, whose blocks run in no order."""
         if found := jumps.find(loop.body, ast.Break):
             self.unsupported(found, "blocks of a top-level loop run in no order; write `continue`")
+        self._left_behind.append(set())
         self.trace(jumps.without_jumps(loop.body, ""))
+        self._left_behind.pop()
 
     def _statement(self, node: ast.stmt) -> None:
         self.at(node)
@@ -198,6 +203,25 @@ class Statements(Expressions):
             # What follows the whole `if` is read later by its branch too.
             self.trace(node.body if truth else node.orelse)
             return
+        self._choose(node, truth)
+
+    def _JumpingIf(self, node: jumps.JumpingIf) -> None:  # noqa: N802
+        truth = self.truth(self.evaluate(node.test))
+        if isinstance(truth, bool):
+            self.trace(node.body if truth else node.orelse)
+            return
+        kept = {*self._left_behind[-1], node.flag}
+        self._choose(node, truth, node.ends, kept)
+
+    def _choose(
+        self,
+        node: ast.If,
+        truth: RuntimeBool,
+        ended: tuple[bool, bool] = (False, False),
+        kept: Container[str] = (),
+    ) -> None:
+        """Traces both branches. If one has `ended`, only the other says what names are after
+        them, but for those that are `kept`."""
         choice = Choice(self.emitter, truth)
         ends = [self._branch(choice, i, body) for i, body in enumerate((node.body, node.orelse))]
         self.at(node)
@@ -206,8 +230,14 @@ class Statements(Expressions):
             "is assigned in one branch of an `if` only",
             "give it a value before the `if`, of the same shape and dtype",
         )
+        reaching = ended.index(False) if sum(ended) == 1 else None
         merged = choice.merge(
-            (name, *(end.get(name, missing) for end in ends)) for name in assigned
+            (
+                name,
+                *(end.get(name, missing) for end in ends),
+                None if name in kept else reaching,
+            )
+            for name in assigned
         )
         # In place: a loop around it looks here for the values that it carries.
         self.frame.variables.update(merged)
@@ -254,17 +284,19 @@ class Statements(Expressions):
                     "its condition never changes; loop over range(...) or wl.static_range(...)",
                 )
             loop.enter_body(truth)
-            self._loop_body(node.body)
+            self._loop_body(node.body, carried)
             self.at(node)
             loop.finish()
         finally:
             loop.leave()
         self.end_loop([], assigned - set(carried))
 
-    def _loop_body(self, body: list[ast.stmt]) -> None:
+    def _loop_body(self, body: list[ast.stmt], carried: list[str]) -> None:
         self.frame.loop_depth += 1
         self._read_later.append(names.exposed_loads(body))
+        self._left_behind.append(set(carried))
         self.trace(body)
+        self._left_behind.pop()
         self._read_later.pop()
         self.frame.loop_depth -= 1
 
@@ -328,7 +360,9 @@ class Statements(Expressions):
             self._assign(node.target, step)
             # Each step may read what the one before it assigned.
             self._read_later.append(names.exposed_loads(node.body))
+            self._left_behind.append(set().union(*self._read_later))
             self.trace(node.body)
+            self._left_behind.pop()
             self._read_later.pop()
 
     def loop_spec(self, node: ast.For, top_level: bool = False) -> loops.LoopSpec:
@@ -381,7 +415,7 @@ class Statements(Expressions):
     ) -> None:
         if level == len(spec.dims):
             self.bind_targets(node, indices)
-            self._loop_body(node.body)
+            self._loop_body(node.body, carried)
             return
         self.at(node.iter)
         loop = loops.CarryingLoop(self.emitter, spec.dims[level], carried, self.frame.variables)
