@@ -103,10 +103,13 @@ static int64_t loopLength(ParallelOp loop, StringAttr name) {
 }
 
 static int64_t rowLength(const NamedDim &row) {
-  int64_t longest = 0;
+  if (row.extents.empty())
+    return unknownRow;
+  // A row of a call without elements takes as little as one of one element.
+  int64_t longest = 1;
   for (Value extent : row.extents)
     longest = std::max(longest, hintOf(extent).value_or(unknownRow));
-  return longest == 0 ? unknownRow : longest;
+  return longest;
 }
 
 /// Elements of the widest access, for the narrowest element that is accessed

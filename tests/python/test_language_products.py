@@ -228,3 +228,21 @@ def test_all_matrices_of_a_batch(generator: torch.Generator) -> None:
     all_batches(x, y, out)
     expected = (x.float() @ y.float()).bfloat16().float()
     assert torch.equal(out.nan_to_num(nan=99), expected.nan_to_num(nan=99))
+
+
+def dot_of(x: Any, y: Any) -> Any:
+    return wl.dot(x, y)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.bfloat16, torch.float8_e4m3fn, torch.int8], ids=str
+)
+def test_nothing_to_sum(target: str, dtype: torch.dtype) -> None:
+    x, y = (torch.zeros(shape, dtype=dtype) for shape in ((ROWS, 0), (0, COLUMNS)))
+    out = torch.full((ROWS, COLUMNS), 77, dtype=SUMS.get(dtype, torch.float32))
+    on(matrices, target)(dot_of, x, y, out)
+    assert (out == 0).all()
+    out = torch.full((2, ROWS, COLUMNS), 77, dtype=out.dtype)
+    on(batches, target)(dot_of, x[None].expand(2, -1, -1), y[None].expand(2, -1, -1), out)
+    assert (out == 0).all()

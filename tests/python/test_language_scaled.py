@@ -218,6 +218,92 @@ def test_scales_that_are_no_number(generator: torch.Generator) -> None:
     assert not result[torch.arange(32) != 5].isnan().any()
 
 
+@wavetile.kernel
+def fixed_blocks(
+    x: torch.Tensor,
+    x_scale: torch.Tensor,
+    y: torch.Tensor,
+    block: wl.constexpr,
+    count: wl.constexpr,
+) -> torch.Tensor:
+    m, n = x.size(0), y.size(1)
+    out = torch.empty([m, n])
+    for rows, cols in wl.tile([m, n]):
+        acc = wl.zeros([rows, cols])
+        for k in wl.tile(x.size(1), block_size=block):
+            scale = x_scale[rows, k.begin // 32 + wl.arange(count)]
+            acc = wl.dot_scaled(x[rows, k], scale, "e4m3", y[k, cols], None, "e4m3", acc)
+        out[rows, cols] = acc
+    return out
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_block_of_k_with_its_scales(target: str, generator: torch.Generator) -> None:
+    (x, wide_x), (y, wide_y) = (matrix("e4m3", (40, 224), generator) for _ in range(2))
+    scales = torch.randint(125, 130, (40, 7), generator=generator)
+    expected = (wide_x * torch.exp2(scales.double() - 127).repeat_interleave(32, 1)) @ wide_y.mT
+    result = on(fixed_blocks, target)(x, scales.to(torch.uint8), y.mT.contiguous(), 64, 2)
+    torch.testing.assert_close(result.double(), expected, rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_k_of_zero_and_not_of_32(target: str, generator: torch.Generator) -> None:
+    for k in (0, 40):
+        (x, wide_x), (y, wide_y) = (matrix("e4m3", (33, k), generator) for _ in range(2))
+        scales = torch.randint(120, 134, (2, 33, -(-k // 32)), generator=generator)
+        wide = [torch.exp2(s.double() - 127).repeat_interleave(32, 1)[:, :k] for s in scales]
+        expected = (wide_x * wide[0]) @ (wide_y * wide[1]).mT
+        args = (x, scales[0].to(torch.uint8), y.mT.contiguous(), scales[1].to(torch.uint8))
+        args = (*args, ("e4m3", "e4m3"))
+        result = on(product, target)(*args)
+        torch.testing.assert_close(result.double(), expected, rtol=1e-5, atol=1e-3)
+        interpreted = wavetile.kernel(interpret=True)(product.source.function)(*args)
+        torch.testing.assert_close(interpreted.double(), expected, rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.compiled
+def test_scales_of_another_shape() -> None:
+    x, y = torch.zeros(32, 64), torch.zeros(64, 40)
+    x, y = x.to(torch.float8_e4m3fn), y.to(torch.float8_e4m3fn)
+    formats = ("e4m3", "e4m3")
+
+    def refused(message: str, *args: Any, kernel: Any = product) -> None:
+        for make in (wavetile.kernel, wavetile.kernel(interpret=True)):
+            with pytest.raises(wavetile.errors.ShapeError, match=message) as raised:
+                make(kernel.source.function)(*args)
+            assert "one scale for 32 elements along K" in str(raised.value.remedy)
+
+    def scales(rows: int, count: int) -> torch.Tensor:
+        return torch.full((rows, count), 127, dtype=torch.uint8)
+
+    kernel = wavetile.kernel(product.source.function)
+    kernel(x, scales(32, 2), y, scales(40, 2), formats)
+    with pytest.raises(wavetile.errors.ShapeError) as raised:
+        kernel(x, scales(32, 3), y, scales(40, 2), formats)
+    assert raised.value.message == (
+        "wl.dot_scaled: scales of shape [rows, x_scale_dim1] for the first matrix of shape"
+        " [rows, x_dim1]: K, of 64 elements, has 2 blocks of 32, not 3"
+    )
+    for count in (1, 3, 32):
+        refused("scales of shape", x, scales(32, count), y, scales(40, 2), formats)
+        refused("scales of shape", x, scales(32, 2), y, scales(40, count), formats)
+    packed = torch.zeros(32, 32, dtype=torch.uint8)
+    refused("scales of shape", packed, scales(32, 1), y, scales(40, 2), ("e2m1", "e4m3"))
+    with pytest.raises(wavetile.errors.ShapeError, match="scales of shape"):
+        fixed_blocks.bind(x, scales(32, 2), y, 64, 4)
+    with pytest.raises(wavetile.errors.ShapeError, match=r"\[rows, n\] .* \[rows, k\]"):
+        all_scales_for_a_block.bind(x, scales(32, 2), y)
+
+
+@wavetile.kernel
+def all_scales_for_a_block(x: torch.Tensor, x_scale: torch.Tensor, y: torch.Tensor) -> None:
+    m, n = x_scale.size()
+    for rows, cols in wl.tile([m, y.size(1)]):
+        acc = wl.zeros([rows, cols])
+        for k in wl.tile(x.size(1)):
+            acc = wl.dot_scaled(x[rows, k], x_scale[rows, :], "e4m3", y[k, cols], None, "e4m3", acc)
+
+
 @pytest.mark.compiled
 def test_mistakes() -> None:
     x, scale = torch.zeros(32, 64, dtype=torch.float8_e4m3fn), torch.zeros(32, 2, dtype=torch.uint8)

@@ -7,6 +7,10 @@ from typing import Any
 
 import torch
 
+from wavetile.errors import ShapeError
+
+#: Elements along K that share a scale.
+_BLOCK = 32
 _VALUES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 _FORMATS = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
 
@@ -54,7 +58,17 @@ def _dequantised(data: torch.Tensor, scale: Any, form: str, along: int) -> torch
     factors = torch.where(codes == 255, torch.nan, torch.exp2(codes - 127))
     if factors.shape[0] != values.shape[1 - along]:
         factors = factors.mT
-    factors = factors.repeat_interleave(values.shape[along] // factors.shape[1], 1)
+    k, count = values.shape[along], factors.shape[1]
+    # One for each element of `data`, or for each block.
+    block = k // count if count and count == data.shape[along] else _BLOCK
+    if factors.shape[0] != values.shape[1 - along] or count != -(-k // block):
+        raise ShapeError(
+            f"wl.dot_scaled: scales of shape {list(scale.shape)} for a matrix of shape"
+            f" {list(data.shape)} in format {form}",
+            remedy=f"give it one scale for {_BLOCK} elements along K in each of its"
+            f" {'rows' if along else 'columns'}, or one for each element",
+        )
+    factors = factors.repeat_interleave(block, 1)[:, :k]
     return values * (factors if along == 1 else factors.mT)
 
 

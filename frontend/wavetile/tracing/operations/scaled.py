@@ -8,7 +8,8 @@ infinities and NaN; a scale is a power of two, e8m0, for 32 elements along K.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
@@ -20,7 +21,7 @@ from wavetile.tracing.operations.ordering import take
 from wavetile.tracing.operations.reductions import indices_along
 from wavetile.tracing.operations.registry import operation
 from wavetile.tracing.operations.shapes import check_tile, transpose_matrix
-from wavetile.tracing.values import Dim, Tile, describe
+from wavetile.tracing.values import Dim, Integer, Tile, describe, in_this_call
 
 if TYPE_CHECKING:
     from wavetile._C import Value
@@ -187,15 +188,57 @@ def _operand(
     scales = Tile(scales.value, scales.dims, SCALE8)
     other = tile.dims[1 - axis]
     if len(scales.dims) != 2 or not any(dim.same(other) for dim in scales.dims):
-        emitter.fail(
-            ShapeError,
-            f"{name}: scales of shape {scales.shape_text} for {which} of {tile.shape_text}",
-            f"they have {'rows' if axis else 'columns'} as {which} has, and one for {BLOCK}"
-            " elements along K",
-        )
+        _refuse_scales(emitter, which, tile, scales, axis)
     if not scales.dims[0].same(other):
         scales = transpose_matrix(emitter, scales)
-    return _Operand(tile, scales, axis, form == "e2m1")
+    operand = _Operand(tile, scales, axis, form == "e2m1")
+    _check_blocks(emitter, which, operand)
+    return operand
+
+
+def _refuse_scales(
+    emitter: Emitter, which: str, tile: Tile, scales: Tile, axis: int, found: str = ""
+) -> NoReturn:
+    """Raises that scales are not those of an operand."""
+    example = "x_scale[rows, :]" if axis else "y_scale[cols, :]"
+    blocks = "x_scale[rows, k.index // 32]" if axis else "y_scale[cols, k.index // 32]"
+    emitter.fail(
+        ShapeError,
+        f"wl.dot_scaled: scales of shape {scales.shape_text} for {which} of shape"
+        f" {tile.shape_text}{found}",
+        f"give it one scale for {BLOCK} elements along K in each of its"
+        f" {'rows' if axis else 'columns'}, such as {example} for all of K, or one for each"
+        f" element, such as {blocks} for a block `k` of it",
+    )
+
+
+def _known_size(emitter: Emitter, dim: Dim) -> Integer | None:
+    """The size of a dimension, of a loop's the block size that the kernel fixes, if it is known."""
+    if dim.name is not None and dim.name in emitter.dims.begins:
+        return emitter.dims.block_sizes.get(dim.name)
+    return dim.extent if in_this_call(dim.extent) is not None else None
+
+
+def _check_blocks(emitter: Emitter, which: str, operand: _Operand) -> None:
+    """Whether an operand has a scale for each element along K, or for each block of them."""
+    scale, k = operand.scale, operand.k
+    assert scale is not None, "it has scales"
+    along = scale.dims[1]
+    if along.same(k):
+        return
+    refuse = partial(_refuse_scales, emitter, which, operand.tile, scale, operand.axis)
+    size, count = (_known_size(emitter, dim) for dim in (k, along))
+    if size is None or count is None:
+        refuse()
+    block = BLOCK // 2 if operand.packed else BLOCK
+    with emitter.before_loops():
+        needed = emitter.integers.floor_divide(emitter.integers.add(size, block - 1), block)
+    if in_this_call(count) != in_this_call(needed):
+        held = f"K, of {in_this_call(size)} {'bytes' if operand.packed else 'elements'}"
+        refuse(f": {held}, has {in_this_call(needed)} blocks of {BLOCK}, not {in_this_call(count)}")
+    reason = f"there is one scale for {BLOCK} elements along K"
+    emitter.require_at_most(count, needed, reason)
+    emitter.require_at_most(needed, count, reason)
 
 
 def _scales(emitter: Emitter, operand: _Operand) -> Tile | None:
