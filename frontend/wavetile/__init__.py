@@ -11,11 +11,12 @@ cdiv, next_power_of_2
             arithmetic of sizes
 language    what kernels are written with
 errors      every exception and warning of this package
+runtime     what host code asks about devices
 aot_kernel, jit, exc
             what Helion calls the decorator too, and names of its warnings
 """
 
-from wavetile import errors, exc, language
+from wavetile import errors, exc, language, runtime
 from wavetile.config import Config, Settings
 from wavetile.integers import cdiv, next_power_of_2
 from wavetile.kernel import Kernel, aot_kernel, jit, kernel
@@ -40,5 +41,6 @@ __all__ = [
     "kernel",
     "language",
     "next_power_of_2",
+    "runtime",
     "torch_op",
 ]

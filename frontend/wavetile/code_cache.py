@@ -12,12 +12,27 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from wavetile import _C
 from wavetile.cache import Cache, default_folder
 
 _KIND = "code"
+
+#: Differs for every form in which entries were ever stored.
+_FORMAT = 2
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a compilation has to say about speed, as `_C.PerformanceNote`: lines and columns from
+    1."""
+
+    message: str
+    remedy: str
+    file: str
+    line: int
+    column: int
 
 
 @dataclass(frozen=True)
@@ -27,6 +42,16 @@ class CachedCode:
     plan: bytes
     code_object: bytes
     config: dict[str, int | str]
+    notes: tuple[Note, ...]
+
+    @classmethod
+    def of(cls, result: _C.CompileResult) -> CachedCode:
+        """That of a compilation."""
+        notes = [
+            Note(note.message, note.remedy, note.file, note.line, note.column)
+            for note in result.notes
+        ]
+        return cls(result.plan.to_bytes(), result.code_object, result.config, tuple(notes))
 
 
 @functools.cache
@@ -44,7 +69,7 @@ def _compiler_identity() -> str:
 def cache_key(module: _C.TileModule, target: str, config: Mapping[str, int | str]) -> bytes:
     """The key of a compilation."""
     entries = sorted(config.items())
-    text = json.dumps([_compiler_identity(), target, entries, module.str(locations=True)])
+    text = json.dumps([_FORMAT, _compiler_identity(), target, entries, module.str(locations=True)])
     return hashlib.blake2b(text.encode(), digest_size=32).digest()
 
 
@@ -57,11 +82,13 @@ def load(key: bytes) -> CachedCode | None:
     header = json.loads(value[4 : 4 + header_length])
     rest = value[4 + header_length :]
     plan_length = header["plan"]
-    return CachedCode(rest[:plan_length], rest[plan_length:], header["config"])
+    notes = tuple(Note(**note) for note in header["notes"])
+    return CachedCode(rest[:plan_length], rest[plan_length:], header["config"], notes)
 
 
 def store(key: bytes, code: CachedCode) -> None:
     """Keeps a compilation."""
-    header = json.dumps({"plan": len(code.plan), "config": code.config}).encode()
+    notes = [asdict(note) for note in code.notes]
+    header = json.dumps({"plan": len(code.plan), "config": code.config, "notes": notes}).encode()
     value = len(header).to_bytes(4, "little") + header + code.plan + code.code_object
     _cache().put(_KIND, key, value)

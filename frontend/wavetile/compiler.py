@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from wavetile import _C, block_sizes, code_cache, dump
+from wavetile import _C, block_sizes, code_cache, dump, helion
 from wavetile.config import Config, Settings
 from wavetile.errors import (
     ArgumentError,
@@ -216,7 +216,7 @@ class RegionCompiler:
         refusals: list[CompilationError] = []
         candidates: Sequence[Config | None] = self.configs or [None]
         for config in candidates:
-            given = self._config_of(traced, config)
+            given = self._config_of(traced, target, config)
             try:
                 kernels.append(self._compile(traced, target, given))
             except CompilationError as error:
@@ -241,8 +241,8 @@ class RegionCompiler:
                 continue
         return []
 
-    def _warn_of(self, result: _C.CompileResult) -> None:
-        for note in result.notes:
+    def _warn_of(self, notes: Sequence[_C.PerformanceNote | code_cache.Note]) -> None:
+        for note in notes:
             place = SourceLocation(note.file, note.line, max(0, note.column - 1))
             warning = PerformanceWarning(note.message, location=place, remedy=note.remedy)
             warn(self.source.function, warning)
@@ -251,14 +251,12 @@ class RegionCompiler:
         self, traced: TracedRegion, target: str, given: dict[str, int | str]
     ) -> _C.CompiledKernel:
         key = code_cache.cache_key(traced.module, target, given)
-        if (cached := code_cache.load(key)) is not None:
-            plan = _C.LaunchPlan.from_bytes(cached.plan)
-            return _C.CompiledKernel(plan, cached.code_object)
-        result = _C.compile(traced.module, target, given)
-        self._warn_of(result)
-        code = code_cache.CachedCode(result.plan.to_bytes(), result.code_object, result.config)
-        code_cache.store(key, code)
-        return _C.CompiledKernel(result.plan, result.code_object)
+        code = code_cache.load(key)
+        if code is None:
+            code = code_cache.CachedCode.of(_C.compile(traced.module, target, given))
+            code_cache.store(key, code)
+        self._warn_of(code.notes)
+        return _C.CompiledKernel(_C.LaunchPlan.from_bytes(code.plan), code.code_object)
 
     def trace(self, specialisation: _C.Specialisation, integers: Sequence[int]) -> TracedRegion:
         """The module before a Config is bound.
@@ -296,10 +294,10 @@ class RegionCompiler:
         begin = time.perf_counter()
         traced = self.trace(specialisation, integers)
         times = [("trace", (time.perf_counter() - begin) * 1e3)]
-        given = self._config_of(traced, config if config is not None else self.config)
+        given = self._config_of(traced, target, config if config is not None else self.config)
         kept = [stage for stage in IR_STAGES if stage in wanted or stage in keep_stages]
         result = _C.compile(traced.module, target, given, kept)
-        self._warn_of(result)
+        self._warn_of(result.notes)
         compiled = CompiledRegion(
             self.symbol,
             target,
@@ -313,8 +311,16 @@ class RegionCompiler:
         dump.dump(compiled, wanted)
         return compiled
 
+    def _waves_for(self, warps: int, target: str) -> int:
+        """As many waves as Helion's `num_warps`, or as the target has."""
+        most = _C.target_facts(target).max_waves_per_workgroup
+        if warps > most:
+            place = self.source.location(self.source.tree)
+            warn(self.source.function, helion.too_many_warps(warps, target, most, place))
+        return min(warps, most)
+
     def _config_of(
-        self, traced: TracedRegion, config: Mapping[str, int | str] | None
+        self, traced: TracedRegion, target: str, config: Mapping[str, int | str] | None
     ) -> dict[str, int | str]:
         """The entries of a Config that this region has dimensions for, and its fixed sizes."""
         general = {key.suffix for key in _C.config_keys() if not key.per_dimension}
@@ -323,9 +329,12 @@ class RegionCompiler:
         self.dims_of_regions.setdefault(self.symbol, set()).update(own)
         known: set[str] = set().union(*self.dims_of_regions.values())
         tunables = find_tunables(self.source)
+        given: dict[str, int | str] = dict(config or {})
         if isinstance(config, Config) and config.positional:
-            config = {**block_sizes.named_entries(self.source, traced, config), **config}
-        for key, value in (config or {}).items():
+            given = {**block_sizes.named_entries(self.source, traced, config), **given}
+        if isinstance(config, Config) and config.warps is not None:
+            given["waves"] = self._waves_for(config.warps, target)
+        for key, value in given.items():
             dim, dot, suffix = key.partition(".")
             if key in tunables:
                 continue

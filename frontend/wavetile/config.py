@@ -24,6 +24,8 @@ class Config(Mapping[str, "int | str"]):
 
     Attributes:
         positional: what is given by position, until a kernel is known
+        warps: Helion's `num_warps`, which is `waves` where a target has so many, and the most
+            that it has elsewhere; None if it is not given
 
     Example:
         Config(rows=4, waves=2)
@@ -35,7 +37,9 @@ class Config(Mapping[str, "int | str"]):
     """
 
     def __init__(self, entries: Mapping[str, Any] | None = None, **named: Any) -> None:
-        self._entries, self.positional = helion.split_keys({**(entries or {}), **named}, 2)
+        given = {**(entries or {}), **named}
+        self._entries, self.positional = helion.split_keys(given, 2)
+        self.warps: int | None = None if "waves" in given else given.get("num_warps")
         try:
             _C.check_config(self._entries)
         except ValueError as error:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wavetile.errors import ConfigError, IgnoredOptionWarning
+from wavetile.errors import ConfigError, IgnoredOptionWarning, SourceLocation, WavetileWarning
 
 _TUNER = "Configs are taken in their order and nothing is measured"
 _SHOWN = "kernel.bind(...) gives .ir(), .isa() and .explain()"
@@ -80,9 +80,6 @@ _RENAMED_KEYS = {
     "matrix_instr_nonkdim": "matrix",
 }
 
-#: A workgroup has at most 1024 lanes, which are waves of 64 or 32.
-_MOST_WAVES = 16
-
 #: Keys whose values stand in the order of the kernel's loops or rows.
 POSITIONAL_KEYS = ("block_sizes", "reduction_loops")
 
@@ -124,6 +121,16 @@ def check_options(options: Mapping[str, Any], own: Sequence[str], stacklevel: in
         _warn(f"the option {name}={value!r}", reason, stacklevel + 1)
 
 
+def too_many_warps(warps: int, target: str, most: int, place: SourceLocation) -> WavetileWarning:
+    """The warning that a kernel gets fewer waves than a Config of Helion's asks for."""
+    return IgnoredOptionWarning(
+        f"num_warps={warps} in a Config of Helion: a workgroup of {target} has at most {most}"
+        " waves, which it gets",
+        location=place,
+        remedy=f"give waves={most} to choose it yourself",
+    )
+
+
 def split_keys(
     entries: Mapping[str, Any], stacklevel: int
 ) -> tuple[dict[str, int | str], dict[str, tuple[Any, ...]]]:
@@ -140,10 +147,6 @@ def split_keys(
             positional[key] = tuple(value)
         elif key == "matrix_instr_nonkdim" and value == 0:
             continue  # Triton's "as the compiler likes"
-        elif key == "num_warps" and isinstance(value, int) and value > _MOST_WAVES:
-            reason = f"a workgroup has at most {_MOST_WAVES} waves, which it gets"
-            _warn(f"{key}={value!r} in a Config", reason, stacklevel + 1)
-            named["waves"] = _MOST_WAVES
         else:
             named[_RENAMED_KEYS.get(key, key)] = value
     return named, positional

@@ -7,7 +7,7 @@ import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from wavetile import _C, block_sizes, eager, errors, helion, tunables
 from wavetile.backward import Backward
@@ -21,8 +21,11 @@ from wavetile.syntax.regions import Region, find_regions, find_tunables
 from wavetile.syntax.source import FunctionSource, read_function
 from wavetile.wrapper import Wrapper
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class Kernel:
+
+class Kernel(Generic[P, R]):
     """A function whose loops over `wl.tile` run on a GPU. Made by `@wavetile.kernel`.
 
     Calling it compiles it for these arguments, if that has not been done, and runs it. Compiled
@@ -99,7 +102,7 @@ class Kernel:
     def _run_nothing(self) -> Callable[..., Any]:
         return self._wrapper.function([lambda *values: None] * len(self.regions))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the kernel.
 
         Results require gradients if `register_backward` says how they are computed.
@@ -111,7 +114,7 @@ class Kernel:
             return self.backward.call(self, args, kwargs)
         return self.compute(*args, **kwargs)
 
-    def compute(self, *args: Any, **kwargs: Any) -> Any:
+    def compute(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the kernel without a thought of gradients. Raises as a call does."""
         if self.settings.interpret:
             chosen = self.configs[0] if self.configs else {}
@@ -147,7 +150,7 @@ class Kernel:
             tunables.BLOCK_SIZES.reset(sizes_token)
             tunables.CURRENT.reset(token)
 
-    def fake(self, *args: Any, **kwargs: Any) -> Any:
+    def fake(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """What a call gives, but for the numbers: host code runs, device code does not.
 
         Meant for fake and meta tensors, whose sizes may be symbolic.
@@ -232,7 +235,7 @@ _OPTIONS = ("config", "configs", *Settings.names())
 
 @overload
 def kernel(
-    function: Callable[..., Any],
+    function: Callable[P, R],
     *,
     config: Config | Mapping[str, int | str] | None = None,
     configs: Sequence[Config | Mapping[str, int | str]] | None = None,
@@ -240,7 +243,7 @@ def kernel(
     fast_math: bool = True,
     interpret: bool | None = None,
     **options: Any,
-) -> Kernel: ...
+) -> Kernel[P, R]: ...
 
 
 @overload
@@ -252,7 +255,7 @@ def kernel(
     fast_math: bool = True,
     interpret: bool | None = None,
     **options: Any,
-) -> Callable[[Callable[..., Any]], Kernel]: ...
+) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
 
 
 def kernel(
@@ -264,7 +267,7 @@ def kernel(
     fast_math: bool = True,
     interpret: bool | None = None,
     **options: Any,
-) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+) -> Kernel[..., Any] | Callable[[Callable[..., Any]], Kernel[..., Any]]:
     """Makes a kernel of a function.
 
     Each `for ... in wl.tile(...)` loop in the body of the function becomes device code; the rest
@@ -302,7 +305,7 @@ def kernel(
     if interpret is not None:
         settings = replace(settings, interpret=interpret)
 
-    def decorate(decorated: Callable[..., Any]) -> Kernel:
+    def decorate(decorated: Callable[..., Any]) -> Kernel[..., Any]:
         if not isinstance(decorated, types.FunctionType):
             raise ArgumentError(
                 f"@wavetile.kernel decorates a function, not {type(decorated).__name__}"

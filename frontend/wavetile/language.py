@@ -20,7 +20,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import torch
 
@@ -153,18 +153,27 @@ class BlockSize(int):
         return f"BlockSize({int(self)}, {self.low}, {self.high}, {self.name!r})"
 
 
-class constexpr:  # noqa: N801 (Triton's and Helion's name)
-    """Annotation of a kernel parameter whose value is a constant of the compiled code.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as _TypeVarWithDefault
 
-    A kernel is compiled once for each value, which must be hashable.
+    # To a type checker the annotation is that of the value: `wl.constexpr[int]` is `int`.
+    _Constant = _TypeVarWithDefault("_Constant", default=Any)
+    constexpr = Annotated[_Constant, "a constant of the compiled code"]
+    """Annotation of a kernel parameter whose value is a constant of the compiled code."""
+else:
 
-    Example:
-        @wavetile.kernel
-        def scale(x: torch.Tensor, factor: wl.constexpr) -> torch.Tensor: ...
-    """
+    class constexpr:  # noqa: N801 (Triton's and Helion's name)
+        """Annotation of a kernel parameter whose value is a constant of the compiled code.
 
-    def __class_getitem__(cls, item: object) -> type[constexpr]:
-        return cls
+        A kernel is compiled once for each value, which must be hashable.
+
+        Example:
+            @wavetile.kernel
+            def scale(x: torch.Tensor, factor: wl.constexpr) -> torch.Tensor: ...
+        """
+
+        def __class_getitem__(cls, item: object) -> type[constexpr]:
+            return cls
 
 
 @device_function

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import torch
 
@@ -16,8 +16,11 @@ from wavetile.syntax.names import stored_by_index
 if TYPE_CHECKING:
     from wavetile.kernel import Kernel
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class TorchOp:
+
+class TorchOp(Generic[P, R]):
     """A kernel that is an operator; made by `torch_op`.
 
     Calling it goes through torch's dispatcher, so that `torch.compile`, `torch.export`, fake
@@ -28,7 +31,7 @@ class TorchOp:
         op: the operator, a `torch._ops.OpOverload`
     """
 
-    def __init__(self, name: str, kernel: Kernel, schema: str) -> None:
+    def __init__(self, name: str, kernel: Kernel[P, R], schema: str) -> None:
         functools.update_wrapper(self, kernel)
         self.kernel = kernel
         namespace, _, short = name.partition("::")
@@ -49,7 +52,7 @@ class TorchOp:
     def __repr__(self) -> str:
         return f"<wavetile operator {self.op}>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the kernel through the dispatcher.
 
         Raises:
@@ -69,13 +72,29 @@ class TorchOp:
         return result
 
 
+@overload
 def torch_op(
     name: str,
-    kernel: Kernel | None = None,
+    kernel: Kernel[P, R],
     *,
     mutates_args: Sequence[str] = (),
     schema: str | None = None,
-) -> TorchOp | Callable[[Kernel], TorchOp]:
+) -> TorchOp[P, R]: ...
+
+
+@overload
+def torch_op(
+    name: str, *, mutates_args: Sequence[str] = (), schema: str | None = None
+) -> Callable[[Kernel[P, R]], TorchOp[P, R]]: ...
+
+
+def torch_op(
+    name: str,
+    kernel: Kernel[..., Any] | None = None,
+    *,
+    mutates_args: Sequence[str] = (),
+    schema: str | None = None,
+) -> TorchOp[..., Any] | Callable[[Kernel[..., Any]], TorchOp[..., Any]]:
     """Makes an operator of a kernel.
 
     Args:
@@ -103,7 +122,9 @@ def torch_op(
     return _make(name, kernel, mutates_args, schema)
 
 
-def _make(name: str, kernel: Kernel, mutates_args: Sequence[str], schema: str | None) -> TorchOp:
+def _make(
+    name: str, kernel: Kernel[P, R], mutates_args: Sequence[str], schema: str | None
+) -> TorchOp[P, R]:
     if name.count("::") != 1 or not all(part.isidentifier() for part in name.split("::")):
         raise ArgumentError(
             f"{name!r} is not the name of an operator",

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 
 import pytest
 import torch
 import wavetile as helion
 import wavetile.language as hl
-from wavetile.errors import ConfigError, IgnoredOptionWarning
+from wavetile.errors import CompilationError, ConfigError, IgnoredOptionWarning
 
 
 def product(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -110,6 +113,47 @@ def test_a_key_without_meaning_warns_by_name() -> None:
     with pytest.warns(IgnoredOptionWarning, match="num_stages=3 in a Config") as seen:
         assert helion.Config(num_stages=3, num_warps=4) == {"waves": 4}
     assert seen[0].filename == __file__
+
+
+@pytest.mark.parametrize(("target", "most"), [("gfx950", 16), ("gfx1150", 32)])
+def test_warps_are_as_many_waves_as_the_target_has(target: str, most: int) -> None:
+    kernel = helion.kernel(config=helion.Config(num_warps=64))(sum_of)
+    with pytest.warns(IgnoredOptionWarning, match=f"{target} has at most {most} waves") as seen:
+        (bound,) = kernel.bind(torch.ones(64, 4096), target=target).configs()
+    assert bound["waves"] == most
+    assert (seen[0].filename, len(seen)) == (__file__, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IgnoredOptionWarning)
+        fits = helion.Config(num_warps=most)
+        (bound,) = kernel.bind(torch.ones(64, 4096), target=target, config=fits).configs()
+    assert bound["waves"] == most
+
+
+def test_more_waves_than_a_target_has_are_an_error_by_our_own_name() -> None:
+    with pytest.raises(CompilationError, match="cannot have 32 waves"):
+        helion.kernel(sum_of).bind(torch.ones(64, 4096), target="gfx950", config={"waves": 32})
+
+
+def test_the_number_of_compute_units_is_that_of_the_target() -> None:
+    code = "import torch, wavetile; print(wavetile.runtime.get_num_sm(torch.device('cpu')))"
+    for target, units in (("gfx950", 256), ("gfx942", 304), ("gfx1150", 16)):
+        environment = {
+            **os.environ,
+            "WAVETILE_DEVICE_TARGET": target,
+            "WAVETILE_DEVICE": "software",
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        assert int(done.stdout) == units
+    x = torch.empty(4)
+    every = helion.runtime.get_num_sm(x.device)
+    assert helion.runtime.get_num_sm(x.device, reserved_sms=3) == every - 3
+    assert helion.runtime.get_num_sm(x.device, reserved_sms=10**6) == 1
 
 
 def test_what_has_a_meaning_does_not_warn() -> None:

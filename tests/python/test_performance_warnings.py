@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 import torch
 import wavetile
 import wavetile.language as wl
+from wavetile import _C, code_cache
+from wavetile.cache import Cache
 from wavetile.errors import PerformanceWarning
 from wavetile.kernels.layer_norm import layer_norm_rows
 from wavetile.kernels.matmul import matmul
@@ -28,9 +32,14 @@ def seen(
     config: Mapping[str, int | str] | None = None,
 ) -> list[PerformanceWarning]:
     """The warnings of a compilation."""
+    return told(lambda: kernel.bind(*args, target=target, config=config), "always")
+
+
+def told(run: Callable[[], Any], action: Literal["always", "default"]) -> list[PerformanceWarning]:
+    """The warnings of a call, under a filter."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        kernel.bind(*args, target=target, config=config)
+        warnings.simplefilter(action)
+        run()
     return [w.message for w in caught if isinstance(w.message, PerformanceWarning)]
 
 
@@ -109,7 +118,7 @@ def test_a_product_of_f32_on_a_slow_matrix_instruction(target: str) -> None:
     assert "times as long as one of 16-bit floats" in text
 
 
-def test_one_warning_for_a_place() -> None:
+def test_what_a_place_said_is_not_said_again_unless_asked_for() -> None:
     @wavetile.kernel
     def squared(x: torch.Tensor, out: torch.Tensor) -> None:
         for rows, cols in wl.tile(out.size()):
@@ -118,9 +127,40 @@ def test_one_warning_for_a_place() -> None:
                 acc = wl.dot(x[rows, k], x[k, cols], acc)  # here
             out[rows, cols] = acc
 
-    x = empty(256, 256)
-    only(seen(squared, x, x.clone()))
-    assert seen(squared, empty(512, 512), empty(512, 512)) == []
+    def thrice() -> None:
+        for size in (256, 256, 512):
+            squared.bind(empty(size, size), empty(size, size), target="gfx950")
+
+    assert len(told(thrice, "always")) == 3
+    only(told(thrice, "default"))
+
+
+def test_code_from_the_cache_says_what_it_said_when_it_was_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gathered(x: torch.Tensor, places: torch.Tensor, out: torch.Tensor) -> None:
+        for i in wl.tile(out.size(0)):
+            out[i] = x[places[i]]  # here
+
+    cache = Cache(tmp_path)
+    monkeypatch.setattr(code_cache, "_cache", lambda: cache)
+    compilations: list[object] = []
+    compile_module = _C.compile
+
+    def count(*args: Any) -> Any:
+        compilations.append(args)
+        return compile_module(*args)
+
+    monkeypatch.setattr(_C, "compile", count)
+    x, places = torch.randn(4096), torch.randint(4096, (4096,), dtype=torch.int32)
+    found = []
+    for _ in range(2):
+        # As in a process of its own, where nothing was compiled.
+        kernel, out = wavetile.kernel(gathered), torch.empty(4096)
+        found.append(only(told(functools.partial(kernel, x, places, out), "default")))
+        assert torch.equal(out, x[places])
+    assert len(compilations) == 1
+    assert str(found[0]) == str(found[1])
 
 
 def test_f64_on_a_target_that_hardly_has_it() -> None:

@@ -41,23 +41,6 @@ def check_ends(emitter: Emitter, ends: Any) -> Tile:
     )
 
 
-def longest(emitter: Emitter, ends: Tile) -> RuntimeInteger:
-    """The largest end, or 0."""
-    highest = ends
-    while highest.dims:
-        dims = highest.dims[1:]
-        value = emitter.module.value(
-            "tile.reduce",
-            [highest.value, emitter.integers.value(highest.dims[0].extent)],
-            emitter.tile_type(dims, torch.int64),
-            {"kind": emitter.module.attribute("2 : i32"), "axis": 0},
-        )
-        highest = Tile(value, dims, torch.int64)
-    end = emitter.scalar(highest)
-    assert isinstance(end, RuntimeInteger)
-    return emitter.integers.maximum(end, 0)  # type: ignore[return-value]
-
-
 def enter(emitter: Emitter, ends: Tile, dim: Dim, begin: RuntimeInteger) -> None:
     """Computes which elements of a block exist, at the beginning of its step."""
     dims = (*ends.dims, dim)

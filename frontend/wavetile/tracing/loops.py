@@ -12,6 +12,7 @@ from wavetile.errors import ArgumentError
 from wavetile.language import BlockSize
 from wavetile.tracing import jagged
 from wavetile.tracing.carried import CarriedValues
+from wavetile.tracing.operations.reductions import reduce
 from wavetile.tracing.values import (
     Dim,
     Integer,
@@ -225,7 +226,10 @@ def jagged_spec(
         )
     ends = jagged.check_ends(emitter, args[0])
     name = emitter.dims.unique_name(node.target.id)
-    spec = DimSpec(node.target.id, name, 0, jagged.longest(emitter, ends))
+    highest = reduce(emitter, "maximum", ends, list(range(len(ends.dims))), keepdim=False)
+    longest = emitter.scalar(highest)
+    assert isinstance(longest, RuntimeInteger)
+    spec = DimSpec(node.target.id, name, 0, emitter.integers.maximum(longest, 0))
     return LoopSpec([spec], [node.target.id], ends)
 
 
