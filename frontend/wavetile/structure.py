@@ -21,7 +21,12 @@ from typing import Any
 import torch
 
 from wavetile import language
-from wavetile.syntax.regions import code_names, is_constant, is_language_name
+from wavetile.syntax.regions import (
+    code_names,
+    is_argument_constant,
+    is_constant,
+    is_language_name,
+)
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,7 @@ class Flattener:
             case dict():
                 parts = [self.flatten(f"{name}[{k!r}]", v, constant) for k, v in value.items()]
                 return Items(dict, tuple(value), tuple(parts))
-            case types.FunctionType():
+            case types.FunctionType() if not is_language_name(value):
                 return self._function(name, value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             fields = dataclasses.fields(value)
@@ -142,7 +147,7 @@ class Flattener:
                 for f in fields
             ]
             return Items(type(value), tuple(f.name for f in fields), tuple(parts))
-        if not is_constant(value) and not is_language_name(value):
+        if not is_argument_constant(value):
             self.fail(
                 f"`{name}`, a {type(value).__name__}, cannot be used in device code: it is neither"
                 " a tensor, a number, a constant, nor a tuple, list, dict or dataclass of them"

@@ -100,6 +100,36 @@ def test_function_as_argument(generator: torch.Generator) -> None:
         torch.testing.assert_close(y, x * scale + bias, atol=1e-6, rtol=1e-6)
 
 
+@pytest.mark.parametrize("function", [torch.relu, torch.nn.functional.silu, torch.neg, abs])
+def test_function_of_the_language_as_argument(
+    function: Callable[..., torch.Tensor], generator: torch.Generator
+) -> None:
+    x = torch.randn(19, generator=generator)
+    torch.testing.assert_close(applied(x, function), function(x))
+    interpreted = wavetile.kernel(interpret=True)(applied.source.function)
+    assert torch.equal(interpreted(x, function), function(x))
+    torch.testing.assert_close(applied_all(x, (torch.exp, function)), function(torch.exp(x)))
+
+
+@wavetile.kernel
+def applied(x: torch.Tensor, function: Callable[..., torch.Tensor]) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0)):
+        out[rows] = function(x[rows])
+    return out
+
+
+@wavetile.kernel
+def applied_all(x: torch.Tensor, functions: tuple[Callable[..., Any], ...]) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0)):
+        v = x[rows]
+        for function in functions:
+            v = function(v)
+        out[rows] = v
+    return out
+
+
 tensor_of_module = torch.arange(33.0)
 
 

@@ -278,6 +278,13 @@ def is_constant(value: Any) -> bool:
     ) or (isinstance(value, tuple) and all(is_constant(element) for element in value))
 
 
+def is_argument_constant(value: Any) -> bool:
+    """Whether an argument can be a constant of device code: functions of the language too."""
+    if isinstance(value, tuple):
+        return all(map(is_argument_constant, value))
+    return is_language_name(value) or is_constant(value)
+
+
 def code_names(code: types.CodeType) -> Iterator[str]:
     yield from code.co_names
     for constant in code.co_consts:

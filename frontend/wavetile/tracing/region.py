@@ -19,7 +19,7 @@ from wavetile.errors import (
     TensorAccessError,
     WavetileError,
 )
-from wavetile.syntax.regions import Region, is_constant
+from wavetile.syntax.regions import Region, is_argument_constant
 from wavetile.syntax.source import FunctionSource
 from wavetile.tracing.dtypes import BY_DTYPE, BY_NAME
 from wavetile.tracing.emitter import Emitter
@@ -235,7 +235,7 @@ class _Arguments:
 
     def _constant(self, parameter: _C.ConstantSpecialisation) -> Any:
         value = parameter.value
-        if not is_constant(value):
+        if not is_argument_constant(value):
             self.emitter.fail(
                 ArgumentError,
                 f"`{parameter.name}`, a {type(value).__name__}, cannot be used in device code yet",
