@@ -220,7 +220,21 @@ def test_break_of_a_top_level_loop() -> None:
 
     with pytest.raises(wavetile.errors.UnsupportedSyntaxError) as raised:
         leaves(torch.zeros(3))
-    assert "blocks of a top-level loop run in no order" in str(raised.value)
+    assert raised.value.message.startswith("`break` of a top-level loop, whose blocks run in par")
+    assert raised.value.location.line == leaves.source.tree.lineno + 3
+
+    @wavetile.kernel
+    def in_order(x: torch.Tensor) -> None:
+        for _ in wl.grid(1):
+            for rows in wl.tile(x.size(0), block_size=4):
+                if x[rows.begin] > 1:
+                    break
+                x[rows] = 1
+
+    x = torch.zeros(23)
+    x[12] = 2
+    in_order(x)
+    assert torch.equal(x, torch.cat([torch.ones(12), torch.tensor([2.0]), torch.zeros(10)]))
 
 
 # -- Slices with a step

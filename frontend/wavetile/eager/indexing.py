@@ -46,9 +46,18 @@ class Place:
         )
 
 
+def _is_mask(entry: Any) -> bool:
+    return isinstance(entry, torch.Tensor) and entry.dtype in (torch.bool, torch.uint8)
+
+
+def _rank(entry: Any) -> int:
+    """How many dimensions of a tensor an index is of."""
+    return entry.dim() if _is_mask(entry) else 1
+
+
 def _entries(index: Any, rank: int) -> list[Any]:
     entries = list(index) if isinstance(index, (tuple, list)) else [index]
-    used = sum(entry is not None and entry is not ... for entry in entries)
+    used = sum(_rank(entry) for entry in entries if entry is not None and entry is not ...)
     rest = [slice(None)] * (rank - used)
     for at, entry in enumerate(entries):
         if entry is ...:
@@ -70,7 +79,7 @@ def _resolve(entry: Any, size: int) -> tuple[Any, tuple[int, int]]:
             return size, (0, 1)
         case int() if entry < -size:
             return 0, (1, 0)
-        case torch.Tensor() if entry.dtype not in (torch.bool, torch.uint8):
+        case torch.Tensor() if not _is_mask(entry):
             outside = (entry < 0) | (entry >= size)
             if bool(outside.any()):
                 return torch.where(outside, size, entry.long()), (0, 1)
@@ -90,7 +99,7 @@ def resolve(tensor: torch.Tensor, index: Any) -> Place:
         size = tensor.shape[position] if position < tensor.dim() else 0
         where, margin = _resolve(entry, size)
         resolved.append(where)
-        margins.append(margin)
+        margins += [margin] * _rank(entry)
     return Place(tuple(resolved), tuple(margins))
 
 

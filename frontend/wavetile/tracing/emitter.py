@@ -32,6 +32,7 @@ from wavetile.tracing.values import (
     RuntimeFloat,
     RuntimeInteger,
     Tile,
+    TileIndex,
     describe,
     in_this_call,
 )
@@ -73,8 +74,8 @@ class DimTable:
         self.places: dict[str, tuple[int, int, int]] = {}
         #: The dimensions of full slices and sizes, in their order.
         self.rows: list[str] = []
-        #: The first index of the current block of each loop, by its dimension's name.
-        self.begins: dict[str, RuntimeInteger] = {}
+        #: The variable of each loop over blocks around the current place, by its dimension's name.
+        self.blocks: dict[str, TileIndex] = {}
         #: Which elements exist along a dimension that ends at another index in each row.
         self.jagged: dict[str, Tile] = {}
 
@@ -439,6 +440,15 @@ class Emitter:
         if size is not None and size == in_this_call(b.extent):
             self.require_constants(a.extent, b.extent)
         return False
+
+    def same_size(self, a: Integer, b: Integer) -> bool:
+        """Whether two sizes are equal; if they are in this call only, the code is one for it."""
+        if a is b or (isinstance(a, int) and isinstance(b, int)):
+            return a == b
+        if in_this_call(a) is None or in_this_call(a) != in_this_call(b):
+            return False
+        self.require_constants(a, b)
+        return True
 
     def common_dims(self, tiles: Iterable[Tile]) -> tuple[Dim, ...]:
         """The shape to which tiles broadcast, by PyTorch's rules.

@@ -46,6 +46,8 @@ class Access:
     new_axes: list[int] = field(default_factory=list)
     indices: dict[int, Tile] = field(default_factory=dict)
     mask: Tile | None = None
+    #: How many dimensions come before those of which the mask, an index, chooses none.
+    chosen: int = 0
 
 
 def _as_tuple(index: Any) -> tuple[Any, ...]:
@@ -194,11 +196,7 @@ def _index_tile(emitter: Emitter, tile: Tile) -> Tile:
     """The tile as indices: i32 stays, other integers become i64."""
     if tile.dtype in (torch.bool, torch.uint8):
         # torch takes u8 for bool here.
-        emitter.fail(
-            UnsupportedIndexError,
-            f"a tile of {tile.dtype} as an index has a result whose size is not known",
-            "use wl.load(tensor, index, extra_mask=...) or torch.where",
-        )
+        _unknown_size(emitter, tile)
     if tile.dtype.is_floating_point:
         emitter.fail(
             DTypeError,
@@ -206,6 +204,14 @@ def _index_tile(emitter: Emitter, tile: Tile) -> Tile:
             "convert them with .to(torch.int64)",
         )
     return tile if tile.dtype is torch.int32 else emitter.cast(tile, torch.int64)
+
+
+def _unknown_size(emitter: Emitter, mask: Tile) -> NoReturn:
+    emitter.fail(
+        UnsupportedIndexError,
+        f"a tile of {mask.dtype} as an index has a result whose size is not known",
+        "use wl.load(tensor, index, extra_mask=...) or torch.where",
+    )
 
 
 def resolve_access(
@@ -225,6 +231,74 @@ def resolve_access(
     if extra_mask is not None:
         access.mask = _resolve_mask(emitter, access, extra_mask)
     return access
+
+
+def resolve_stored(emitter: Emitter, tensor: MemoryTensor, index: Any) -> Access:
+    """What `tensor[index]` means where it is stored to: a tile of bool in it is a mask.
+
+    The mask is one of whole dimensions of the tensor, of the blocks that the loops are at.
+
+    Raises:
+        ShapeError: a mask of other dimensions, and as for `resolve_access`
+        UnsupportedIndexError: a mask next to other tiles of indices, and as for `resolve_access`
+    """
+    entries = _as_tuple(index)
+    tiles = [entry for entry in entries if isinstance(entry, Tile) and entry.dims]
+    mask = next((tile for tile in tiles if tile.dtype is torch.bool), None)
+    if mask is None:
+        return resolve_access(emitter, tensor, index)
+    if len(tiles) > 1:
+        emitter.fail(
+            UnsupportedIndexError,
+            "a tile of torch.bool next to other tiles as indices chooses pairs of them",
+            "use wl.store(tensor, index, value, extra_mask=...)",
+        )
+    at = next(position for position, entry in enumerate(entries) if entry is mask)
+    blocks = [emitter.dims.blocks.get(str(dim.name), _FULL) for dim in mask.dims]
+    unmasked = (*entries[:at], *blocks, *entries[at + 1 :])
+    entries = _expand_ellipsis(emitter, unmasked, len(tensor.sizes), f"the tensor `{tensor.name}`")
+    if ... in unmasked[:at]:
+        at += len(entries) - len(unmasked)
+    access = _Resolver(emitter, tensor, entries).resolve()
+    first = sum(map(_gives_dimension, entries[:at]))
+    for position, (dim, own) in enumerate(
+        zip(mask.dims, access.dims[first : first + len(blocks)], strict=True)
+    ):
+        block = entries[at + position]
+        size = tensor.sizes[at + position]
+        is_whole = emitter.same(dim, own) and (
+            not isinstance(block, TileIndex)
+            or (emitter.same_size(block.lower, 0) and emitter.same_size(block.upper, size))
+        )
+        if not is_whole:
+            emitter.fail(
+                ShapeError,
+                f"a mask of shape {mask.shape_text} as an index of `{tensor.name}`, whose"
+                f" dimension {at + position} is not that of `{dim}`",
+                "use wl.store(tensor, index, value, extra_mask=...)",
+            )
+    while first + len(mask.dims) < len(access.dims):
+        mask = emitter.expand_dims(mask, len(mask.dims))
+    access.mask = _resolve_mask(emitter, access, mask)
+    access.chosen = first + len(blocks)
+    return access
+
+
+def check_chosen(emitter: Emitter, access: Access, value: Any) -> None:
+    """Where a mask as an index chooses elements there is one value for all of them.
+
+    Raises:
+        ShapeError: `value` has dimensions of its own there
+    """
+    if access.chosen and isinstance(value, Tile):
+        beside = len(access.dims) - access.chosen
+        if any(dim.name is not None for dim in value.dims[: max(0, len(value.dims) - beside)]):
+            emitter.fail(
+                ShapeError,
+                f"a tile of shape {value.shape_text} is stored to the elements that a mask"
+                " chooses, whose number is not known",
+                "store a number, or use wl.store(tensor, index, value, extra_mask=...)",
+            )
 
 
 def _resolve_mask(emitter: Emitter, access: Access, mask: Any) -> Tile:
@@ -267,6 +341,8 @@ def index_tile(emitter: Emitter, tile: Tile, index: Any) -> Tile:
     for axis, entry in enumerate(entries):
         if entry is None:
             tile = emitter.expand_dims(tile, axis)
+        elif isinstance(entry, Tile) and entry.dtype is torch.bool:
+            _unknown_size(emitter, entry)
         elif not _is_full(entry) and not (
             isinstance(entry, TileIndex) and entry.dim.same(tile.dims[axis])
         ):

@@ -292,8 +292,9 @@ def make_index(
     emitter.dims.name_size(size, dim)
     if spec.size is not None:
         emitter.dims.loops[spec.size] = dim
-    emitter.dims.begins[spec.name] = RuntimeInteger(begin)
-    return TileIndex(spec.variable, dim, RuntimeInteger(begin), spec.lower, spec.upper)
+    block = TileIndex(spec.variable, dim, RuntimeInteger(begin), spec.lower, spec.upper)
+    emitter.dims.blocks[spec.name] = block
+    return block
 
 
 class CarryingLoop:
@@ -337,7 +338,7 @@ class CarryingLoop:
         """Goes out of the body; the variables then have the last values."""
         if self._operation is not None:
             self.emitter.module.leave()
-            self.emitter.dims.begins.pop(self.spec.name, None)
+            self.emitter.dims.blocks.pop(self.spec.name, None)
             self._values.give(self._operation.results)
         if self.spec.size is not None:
             self.emitter.dims.loops.pop(self.spec.size, None)

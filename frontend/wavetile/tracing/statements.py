@@ -81,7 +81,14 @@ class Statements(Expressions):
     def trace_block(self, loop: ast.For) -> None:
         """Traces the body of a top-level loop, whose blocks run in no order."""
         if found := jumps.find(loop.body, ast.Break):
-            self.unsupported(found, "blocks of a top-level loop run in no order; write `continue`")
+            self.at(found)
+            self.emitter.fail(
+                UnsupportedSyntaxError,
+                "`break` of a top-level loop, whose blocks run in parallel and in no order: no"
+                " block comes after this one",
+                "end the work of this block with `continue`, or make it a loop inside another"
+                " one, such as `for _ in wl.grid(1):`, which runs in order",
+            )
         self._left_behind.append(set())
         self.trace(jumps.without_jumps(loop.body, ""))
         self._left_behind.pop()
@@ -141,7 +148,8 @@ class Statements(Expressions):
         if not isinstance(tensor, MemoryTensor):
             remedy = "tiles are values: use torch.where to choose between two"
             self.emitter.fail(TensorAccessError, f"{describe(tensor)} cannot be stored to", remedy)
-        access = indexing.resolve_access(self.emitter, tensor, index)
+        access = indexing.resolve_stored(self.emitter, tensor, index)
+        indexing.check_chosen(self.emitter, access, value)
         memory.store_access(self.emitter, tensor, access, value)
 
     def _AugAssign(self, node: ast.AugAssign) -> None:  # noqa: N802
@@ -153,7 +161,8 @@ class Statements(Expressions):
             self.at(node)
             if not isinstance(tensor, MemoryTensor):
                 self._store(tensor, index, value)
-            access = indexing.resolve_access(self.emitter, tensor, index)
+            access = indexing.resolve_stored(self.emitter, tensor, index)
+            indexing.check_chosen(self.emitter, access, value)
             old = memory.load_access(self.emitter, tensor, access)
             memory.store_access(self.emitter, tensor, access, self.binary(operator, old, value))
             return

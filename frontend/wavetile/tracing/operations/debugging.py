@@ -60,9 +60,10 @@ def _as_tile(emitter: Emitter, name: str, value: Any) -> Tile:
 
 def _place(emitter: Emitter, tile: Tile) -> list[list[Value]]:
     """The operands that say where in its loops a tile is, and how much of it there is."""
-    value, begins = emitter.integers.value, emitter.dims.begins
+    value, blocks = emitter.integers.value, emitter.dims.blocks
+    found = [blocks.get(dim.name or "") for dim in tile.dims]
     return [
-        [value(begins.get(dim.name or "", 0)) for dim in tile.dims],
+        [value(0 if block is None else block.begin) for block in found],
         [value(dim.extent) for dim in tile.dims],
     ]
 

@@ -149,7 +149,7 @@ def _holds_one(emitter: Emitter, batch: Dim) -> bool:
     """Whether a block holds one matrix of the batch: so it does where nothing else is said."""
     if batch.name is None:
         return True
-    if batch.name in emitter.dims.begins and batch.name not in emitter.dims.registered:
+    if batch.name in emitter.dims.blocks and batch.name not in emitter.dims.registered:
         return emitter.dims.block_sizes.setdefault(batch.name, 1) == 1
     return False
 

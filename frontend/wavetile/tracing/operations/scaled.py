@@ -214,7 +214,7 @@ def _refuse_scales(
 
 def _known_size(emitter: Emitter, dim: Dim) -> Integer | None:
     """The size of a dimension, of a loop's the block size that the kernel fixes, if it is known."""
-    if dim.name is not None and dim.name in emitter.dims.begins:
+    if dim.name is not None and dim.name in emitter.dims.blocks:
         return emitter.dims.block_sizes.get(dim.name)
     return dim.extent if in_this_call(dim.extent) is not None else None
 
