@@ -11,10 +11,15 @@
 
 #include "DeviceTestSupport.h"
 
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <functional>
+#include <optional>
 #include <random>
 #include <sstream>
 
@@ -148,8 +153,10 @@ std::string typedText(const std::string &target, const std::string &what, const 
                         : name + (target == "gfx1201" ? "null " : "0 ") + format + " offen\n";
 }
 
-TEST(DeviceBuffer, LoadsOfEveryFormat) {
-  for (const std::string target : families) {
+const char *const allTargets[] = {"gfx942", "gfx950", "gfx1100", "gfx1150", "gfx1151", "gfx1201"};
+
+TEST(DeviceBufferFormats, LoadsOfEveryFormat) {
+  for (const std::string target : allTargets) {
     std::string text;
     for (const std::string &format : formatOperands(target))
       text += typedText(target, "load_format_xyzw", "v[4:7]", format);
@@ -168,8 +175,8 @@ TEST(DeviceBuffer, LoadsOfEveryFormat) {
   }
 }
 
-TEST(DeviceBuffer, WhatWasLoadedIsStoredAgain) {
-  for (const std::string target : families) {
+TEST(DeviceBufferFormats, WhatWasLoadedIsStoredAgain) {
+  for (const std::string target : allTargets) {
     std::string text;
     for (const std::string &format : formatOperands(target))
       text += typedText(target, "load_format_xyzw", "v[4:7]", format) +
@@ -203,6 +210,140 @@ TEST(DeviceBuffer, WhatWasLoadedIsStoredAgain) {
       test.bytes = before;
       test.sgpr(4) = static_cast<uint32_t>(test.address());
     }
+  }
+}
+
+// --- One to four components, whole registers and halves, formats of the resource ---
+
+/// One form of an instruction with a format.
+struct FormatForm {
+  unsigned components; ///< Registers or halves of them.
+  bool typed, halves, high;
+
+  std::string name(const std::string &target, const char *kind) const {
+    std::string suffix = std::string("xyzw").substr(0, components);
+    std::string half = halves ? high ? "d16_hi_" : "d16_" : "";
+    return std::string(typed ? "tbuffer_" : "buffer_") + kind + "_" +
+           (isGfx9(target) ? "format_" + half : half + "format_") + suffix;
+  }
+  std::string data() const {
+    unsigned registers = halves ? (components + 1) / 2 : components;
+    return registers == 1 ? "v4" : "v[4:" + std::to_string(3 + registers) + "]";
+  }
+  std::string text(const std::string &target, const char *kind, const std::string &format) const {
+    std::string zero = target == "gfx1201" ? " null" : " 0";
+    std::string where = isGfx9(target) ? format + zero : zero + " " + format;
+    return name(target, kind) + " " + data() + ", v0, s[4:7], " + (typed ? where : zero) +
+           " offen\n";
+  }
+  /// A component as a register holds it.
+  uint32_t held(BufferTest &test, unsigned component, unsigned lane) const {
+    if (!halves)
+      return test.vgpr(4 + component, lane);
+    unsigned half = component + (high ? 1 : 0);
+    return test.vgpr(4 + half / 2, lane) >> 16 * (half % 2) & 0xffff;
+  }
+  /// Whether halves hold every value of the format.
+  bool isWide(const NamedFormat &format) const {
+    bool isExact = format.isInteger() || format.number == "FLOAT";
+    return !halves || llvm::all_of(format.sizes, [&](unsigned size) {
+      return isExact ? size <= 16 && (format.number != "FLOAT" || size == 16) : size <= 8;
+    });
+  }
+};
+std::vector<FormatForm> formatForms() {
+  std::vector<FormatForm> result;
+  for (bool typed : {true, false})
+    for (unsigned components = 1; components <= 4; ++components)
+      for (bool halves : {false, true})
+        result.push_back({components, typed, halves, false});
+  result.push_back({1, false, true, true});
+  return result;
+}
+
+/// The last word of a resource with a format by name, whose components are not exchanged.
+uint32_t resourceWord(const std::string &target, const std::string &format) {
+  constexpr uint32_t inOrder = 4 | 5 << 3 | 6 << 6 | 7 << 9;
+  unsigned first = 0, second = 0;
+  if (std::sscanf(format.c_str(), "dfmt:%u, nfmt:%u,", &first, &second) == 2)
+    return inOrder | second << 12 | first << 15;
+  std::sscanf(format.c_str(), "format:%u", &first);
+  return inOrder | first << 12 | 0x31000000;
+}
+
+/// What a load of a component gives, in a register or half of one; nothing: it depends on rounding.
+std::optional<uint32_t> loadedAs(const FormatForm &form, const NamedFormat &format,
+                                 const uint8_t *element, unsigned component) {
+  if (component >= format.sizes.size()) { // Only a resource fills up with (0, 0, 1).
+    bool isOne = !form.typed && component == 3;
+    return !isOne ? 0 : format.isInteger() ? 1 : form.halves ? 0x3c00 : 0x3f800000;
+  }
+  uint32_t value = format.load(element, component);
+  if (!form.halves)
+    return value;
+  if (!form.isWide(format))
+    return std::nullopt;
+  if (format.isInteger())
+    return value & 0xffff;
+  float number = std::bit_cast<float>(value);
+  if (format.number == "FLOAT" && std::isnan(number))
+    return std::nullopt; // Only that it is one is known.
+  llvm::APFloat half(number);
+  bool lost = false;
+  half.convert(llvm::APFloat::IEEEhalf(), llvm::RoundingMode::NearestTiesToEven, &lost);
+  return static_cast<uint32_t>(half.bitcastToAPInt().getZExtValue());
+}
+
+TEST(DeviceBufferFormats, EveryNumberOfComponentsInRegistersAndHalves) {
+  for (const std::string target : allTargets) {
+    std::vector<std::string> formats = formatOperands(target);
+    std::string names, text;
+    for (const std::string &format : formats)
+      names += typedText(target, "load_format_x", "v4", format);
+    for (const FormatForm &form : formatForms())
+      for (const std::string &format : formats)
+        text += form.text(target, "load", format) + form.text(target, "store", format);
+    BufferTest named(target, names), test(target, text);
+    const std::vector<uint8_t> before = test.bytes;
+    for (unsigned lane = 0; lane < test.size(); ++lane)
+      named.vgpr(0, lane) = test.vgpr(0, lane) = 16 * lane;
+    std::vector<NamedFormat> meanings;
+    for (size_t i = 0; i < formats.size(); ++i, named.step())
+      meanings.push_back(NamedFormat(named.text()));
+    for (const FormatForm &form : formatForms())
+      for (size_t i = 0; i < formats.size(); ++i) {
+        const NamedFormat &format = meanings[i];
+        std::string shown = target + ": " + test.text() + ", " + formats[i];
+        test.sgpr(7) = form.typed ? test.sgpr(7) : resourceWord(target, formats[i]);
+        for (unsigned r = 4; r < 8; ++r)
+          for (unsigned lane = 0; lane < test.size(); ++lane)
+            test.vgpr(r, lane) = 0xabcdabcd;
+        std::copy(before.begin(), before.end(), test.bytes.begin());
+        test.step();
+        unsigned wrong = 0;
+        for (unsigned lane = 0; lane < test.size(); ++lane)
+          for (unsigned c = 0; c < form.components; ++c) {
+            auto expected = loadedAs(form, format, before.data() + 16 * lane, c);
+            wrong += expected && form.held(test, c, lane) != *expected;
+          }
+        EXPECT_EQ(wrong, 0u) << shown;
+        // What it has loaded it stores again.
+        std::fill(test.bytes.begin(), test.bytes.end(), uint8_t(0xcc));
+        test.step();
+        if (form.components < format.sizes.size() || !form.isWide(format))
+          continue;
+        for (unsigned lane = 0; lane < test.size(); ++lane) {
+          const uint8_t *stored = test.bytes.data() + 16 * lane;
+          for (unsigned c = 0; c < format.sizes.size(); ++c) {
+            uint32_t was = format.load(before.data() + 16 * lane, c), is = format.load(stored, c);
+            bool isNaN = format.number == "FLOAT" && std::isnan(std::bit_cast<float>(was));
+            wrong += isNaN ? !std::isnan(std::bit_cast<float>(is)) : is != was;
+          }
+          wrong += std::count(stored + format.bytes(), stored + 16, 0xcc) !=
+                   static_cast<std::ptrdiff_t>(16 - format.bytes());
+        }
+        EXPECT_EQ(wrong, 0u) << shown << ", stored again";
+      }
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <random>
 
 namespace wavetile::device::test {
@@ -191,6 +192,275 @@ TEST(DeviceNarrowFormat, StochasticRoundingGoesByTheSeed) {
   }
   EXPECT_EQ(test.vgpr(7, 1), 0xfffffffeu);
   EXPECT_EQ(test.vgpr(7, 2), 0x000000c5u);
+}
+
+// --- From and to 16 bits; every target ---
+
+/// A source of numbers: how a float becomes its bits, exactly.
+struct Wide {
+  const char *name;
+  unsigned bits;
+  uint32_t of(double x) const {
+    if (bits == 32)
+      return f(x);
+    return name[0] == 'b' ? f(x) >> 16 : std::bit_cast<uint16_t>(static_cast<_Float16>(x));
+  }
+  /// Of the numbers that it has, one close to \p x.
+  double near(double x) const {
+    if (bits == 32)
+      return static_cast<float>(x);
+    return name[0] == 'b' ? std::bit_cast<float>(f(x) & 0xffff0000)
+                          : static_cast<double>(static_cast<_Float16>(x));
+  }
+};
+constexpr Wide f32{"f32", 32}, f16{"f16", 16}, bf16{"bf16", 16};
+
+/// Runs \p assembly from registers that \p fill sets, \p rounds times.
+void runRounds(const std::string &target, const std::string &assembly, unsigned rounds,
+               const std::function<void(WaveUnderTest &, unsigned lane)> &fill,
+               const std::function<void(WaveUnderTest &, unsigned lane)> &check) {
+  WaveUnderTest test(target, assembly);
+  const Record *start = test.wave->pc;
+  for (unsigned round = 0; round < rounds; ++round) {
+    for (unsigned lane = 0; lane < test.size(); ++lane)
+      fill(test, lane);
+    test.wave->pc = start;
+    test.wave->status = WaveStatus::Ready;
+    test.run();
+    for (unsigned lane = 0; lane < test.size(); ++lane)
+      check(test, lane);
+  }
+}
+
+TEST(DeviceNarrowFormat, WidensSingleCodesAndBlocks) {
+  std::mt19937_64 random(9);
+  for (const Format &format : {fp8, bf8})
+    for (const Wide &wide : {f32, f16}) {
+      std::string text =
+          std::string("v_cvt_scalef32_") + wide.name + "_" + format.name + " v4, v0, v1";
+      unsigned codes[64];
+      runRounds(
+          "gfx950", text, 8,
+          [&](WaveUnderTest &test, unsigned lane) {
+            do
+              codes[lane] = random() & 255;
+            while ((codes[lane] & 127) > format.largest);
+            test.vgpr(0, lane) = codes[lane] | 0x12345600;
+            test.vgpr(1, lane) = scaleBits(static_cast<int>(lane % 7) - 3);
+          },
+          [&](WaveUnderTest &test, unsigned lane) {
+            double value = std::ldexp(valueOf(format, codes[lane]), static_cast<int>(lane % 7) - 3);
+            uint32_t mask = wide.bits == 32 ? ~0u : 0xffffu;
+            EXPECT_EQ(test.vgpr(4, lane) & mask, wide.of(value)) << text << " " << codes[lane];
+          });
+    }
+  for (const Format &format : {fp6, bf6})
+    for (const Wide &wide : {f16, bf16}) {
+      std::string text = std::string("v_cvt_scalef32_pk32_") + wide.name + "_" + format.name +
+                         " v[64:79], v[0:5], v6";
+      runRounds(
+          "gfx950", text, 2,
+          [&](WaveUnderTest &test, unsigned lane) {
+            for (unsigned i = 0; i < 6; ++i)
+              test.vgpr(i, lane) = static_cast<uint32_t>(random());
+            test.vgpr(6, lane) = scaleBits(static_cast<int>(lane % 5) - 2);
+          },
+          [&](WaveUnderTest &test, unsigned lane) {
+            for (unsigned i = 0; i < 32; ++i) {
+              unsigned code = 0;
+              for (unsigned bit = 6 * i; bit < 6 * i + 6; ++bit)
+                code |= (test.vgpr(bit / 32, lane) >> bit % 32 & 1) << (bit - 6 * i);
+              double value = std::ldexp(valueOf(format, code), static_cast<int>(lane % 5) - 2);
+              EXPECT_EQ(test.vgpr(64 + i / 2, lane) >> 16 * (i % 2) & 0xffff, wide.of(value))
+                  << text << " " << code;
+            }
+          });
+    }
+}
+
+TEST(DeviceNarrowFormat, NarrowsHalvesToTheNearest) {
+  std::mt19937_64 random(10);
+  for (const Wide &wide : {f16, bf16}) {
+    for (const Format &format : {fp8, bf8, fp4}) {
+      std::string text =
+          std::string("v_cvt_scalef32_pk_") + format.name + "_" + wide.name + " v4, v0, v1";
+      runRounds(
+          "gfx950", text, 8,
+          [&](WaveUnderTest &test, unsigned lane) {
+            auto draw = [&] { return wide.of(wide.near(randomValue(format, random))); };
+            test.vgpr(0, lane) = draw() | draw() << 16;
+            test.vgpr(1, lane) = scaleBits(0);
+            test.vgpr(4, lane) = 0x89abcdef;
+          },
+          [&](WaveUnderTest &test, unsigned lane) {
+            uint32_t pair = 0;
+            for (unsigned i = 0; i < 2; ++i) {
+              uint16_t half = static_cast<uint16_t>(test.vgpr(0, lane) >> 16 * i);
+              double x = wide.name[0] == 'b' ? std::bit_cast<float>(uint32_t(half) << 16)
+                                             : static_cast<double>(std::bit_cast<_Float16>(half));
+              pair |= nearest(format, x) << i * format.bits;
+            }
+            uint32_t mask = (1u << (2 * format.bits)) - 1;
+            EXPECT_EQ(test.vgpr(4, lane), (0x89abcdef & ~mask) | pair)
+                << text << " of " << test.vgpr(0, lane);
+          });
+    }
+    for (const Format &format : {fp6, bf6}) {
+      std::string text = std::string("v_cvt_scalef32_pk32_") + format.name + "_" + wide.name +
+                         " v[0:5], v[16:31], v32";
+      double values[32][64];
+      runRounds(
+          "gfx950", text, 2,
+          [&](WaveUnderTest &test, unsigned lane) {
+            test.vgpr(32, lane) = scaleBits(0);
+            for (unsigned i = 0; i < 32; ++i) {
+              values[i][lane] = wide.near(randomValue(format, random));
+              uint32_t bits = wide.of(values[i][lane]);
+              uint32_t &word = test.vgpr(16 + i / 2, lane);
+              word = i % 2 ? word | bits << 16 : bits;
+            }
+          },
+          [&](WaveUnderTest &test, unsigned lane) {
+            for (unsigned i = 0; i < 32; ++i) {
+              unsigned code = 0;
+              for (unsigned bit = 6 * i; bit < 6 * i + 6; ++bit)
+                code |= (test.vgpr(bit / 32, lane) >> bit % 32 & 1) << (bit - 6 * i);
+              EXPECT_EQ(code, nearest(format, values[i][lane])) << text << " " << values[i][lane];
+            }
+          });
+    }
+  }
+}
+
+struct Target8 {
+  const char *name;
+  Format formats[2];
+};
+constexpr Format fp8Fnuz{"fp8", 8, 3, 8, 0x7f}, bf8Fnuz{"bf8", 8, 2, 16, 0x7f};
+constexpr Target8 targets8[] = {
+    {"gfx942", {fp8Fnuz, bf8Fnuz}}, {"gfx950", {fp8, bf8}}, {"gfx1201", {fp8, bf8}}};
+
+TEST(DeviceNarrowFormat, NarrowsFloatsToTheNearestOnEachTarget) {
+  std::mt19937_64 random(11);
+  for (const Target8 &target : targets8)
+    for (const Format &format : target.formats) {
+      // With DPP and DPP8 too, whose lanes here are the lane's own.
+      std::string name = std::string("v_cvt_pk_") + format.name + "_f32";
+      std::string text = name + " v4, v0, v1\n";
+      bool hasDpp = std::string(target.name) == "gfx1201";
+      if (hasDpp)
+        text += name + "_e64_dpp v5, v0, v1 quad_perm:[0,1,2,3]\n" + name +
+                "_e64_dpp v6, v0, v1 dpp8:[0,1,2,3,4,5,6,7]\n";
+      double values[2][64];
+      runRounds(
+          target.name, text, 12,
+          [&](WaveUnderTest &test, unsigned lane) {
+            for (unsigned i = 0; i < 2; ++i) {
+              do
+                values[i][lane] = randomValue(format, random);
+              while (std::fabs(values[i][lane]) < valueOf(format, 1)); // FNUZ has no -0.
+              test.vgpr(i, lane) = f(values[i][lane]);
+            }
+            for (unsigned i = 4; i < 7; ++i)
+              test.vgpr(i, lane) = 0x89abcdef;
+          },
+          [&](WaveUnderTest &test, unsigned lane) {
+            uint32_t pair = nearest(format, values[0][lane]) | nearest(format, values[1][lane])
+                                                                   << 8;
+            for (unsigned i = 4; i < (hasDpp ? 7u : 5u); ++i)
+              EXPECT_EQ(test.vgpr(i, lane), 0x89ab0000 | pair)
+                  << target.name << " " << name << " " << values[0][lane] << " " << values[1][lane];
+          });
+    }
+}
+
+/// The number of a format below |x| and the one above: above if the part of the step between them
+/// that x has gone, and the seed as a fraction, are 1 together.
+unsigned stochastic(const Format &format, double x, uint32_t seed) {
+  unsigned below = 0;
+  while (below < format.largest && valueOf(format, below + 1) <= std::fabs(x))
+    ++below;
+  double step = valueOf(format, below + 1) - valueOf(format, below);
+  double gone = (std::fabs(x) - valueOf(format, below)) / step;
+  bool isAbove = below < format.largest && gone + std::ldexp(seed, -32) >= 1;
+  return below + isAbove | (std::signbit(x) ? 1u << (format.bits - 1) : 0);
+}
+/// Normal numbers of the format.
+double randomNormal(const Format &format, std::mt19937_64 &random) {
+  double x;
+  do
+    x = randomValue(format, random);
+  while (std::fabs(x) < valueOf(format, 1u << format.mantissaBits));
+  return x;
+}
+
+TEST(DeviceNarrowFormat, StochasticRoundingOfRandomNumbers) {
+  std::mt19937_64 random(12);
+  auto compare = [&](const std::string &target, const std::string &text, const Format &format,
+                     const Wide &wide, unsigned resultBits, unsigned results = 1) {
+    double values[64];
+    uint32_t seeds[64];
+    runRounds(
+        target, text, 12,
+        [&](WaveUnderTest &test, unsigned lane) {
+          do
+            values[lane] = wide.near(randomNormal(format, random));
+          while (std::fabs(values[lane]) < valueOf(format, 1u << format.mantissaBits));
+          seeds[lane] = static_cast<uint32_t>(random());
+          test.vgpr(0, lane) = wide.of(values[lane]);
+          test.vgpr(1, lane) = seeds[lane];
+          test.vgpr(2, lane) = scaleBits(0);
+          for (unsigned i = 0; i < results; ++i)
+            test.vgpr(4 + i, lane) = 0x89abcdef;
+        },
+        [&](WaveUnderTest &test, unsigned lane) {
+          uint32_t mask = (1u << resultBits) - 1;
+          uint32_t expected = (0x89abcdef & ~mask) | stochastic(format, values[lane], seeds[lane]);
+          for (unsigned i = 0; i < results; ++i)
+            EXPECT_EQ(test.vgpr(4 + i, lane), expected)
+                << target << " " << text << " of " << values[lane] << " with " << seeds[lane];
+        });
+  };
+  for (const Target8 &target : targets8)
+    for (const Format &format : target.formats) {
+      std::string name = std::string("v_cvt_sr_") + format.name + "_f32";
+      bool hasDpp = std::string(target.name) == "gfx1201";
+      std::string dpp = name + "_e64_dpp v5, v0, v1 quad_perm:[0,1,2,3]\n" + name +
+                        "_e64_dpp v6, v0, v1 dpp8:[0,1,2,3,4,5,6,7]\n";
+      compare(target.name, name + " v4, v0, v1\n" + (hasDpp ? dpp : ""), format, f32, 8,
+              hasDpp ? 3 : 1);
+    }
+  for (const Format &format : {fp8, bf8})
+    for (const Wide &wide : {f32, f16, bf16})
+      compare("gfx950",
+              std::string("v_cvt_scalef32_sr_") + format.name + "_" + wide.name + " v4, v0, v1, v2",
+              format, wide, 8);
+}
+
+TEST(DeviceNarrowFormat, StochasticRoundingTo16Bits) {
+  std::mt19937_64 random(13);
+  for (const Wide &wide : {f16, bf16})
+    runRounds(
+        "gfx950", std::string("v_cvt_sr_") + wide.name + "_f32 v4, v0, v1", 12,
+        [&](WaveUnderTest &test, unsigned lane) {
+          // Exponents that both formats have, and significands at which nothing carries over.
+          test.vgpr(0, lane) = (static_cast<uint32_t>(random()) & 0x803fffff) |
+                               (113 + static_cast<uint32_t>(random() % 29)) << 23;
+          test.vgpr(1, lane) = static_cast<uint32_t>(random());
+        },
+        [&](WaveUnderTest &test, unsigned lane) {
+          uint32_t x = test.vgpr(0, lane), seed = test.vgpr(1, lane);
+          unsigned lost = wide.name[0] == 'b' ? 16 : 13;
+          // The lost bits and the seed, as parts of a step, are 1 together.
+          uint64_t gone = uint64_t(x & ((1u << lost) - 1)) << (32 - lost);
+          uint32_t kept = x >> lost;
+          kept += (gone + seed) >> 32 != 0;
+          uint32_t magnitude = kept & (0x7fffffff >> lost);
+          if (lost == 13)
+            magnitude -= (127 - 15) << 10;
+          EXPECT_EQ(test.vgpr(4, lane) & 0xffff, magnitude | (x >> 31) << 15)
+              << wide.name << " of " << x << " with " << seed;
+        });
 }
 
 } // namespace

@@ -30,6 +30,18 @@ struct Product {
 };
 
 constexpr Product products[] = {
+    {"gfx1100", "v_wmma_f32_16x16x16_f16", 16, F16, F16, F32},
+    {"gfx1100", "v_wmma_f32_16x16x16_bf16", 16, BF16, BF16, F32},
+    {"gfx1100", "v_wmma_f16_16x16x16_f16", 16, F16, F16, F16},
+    {"gfx1100", "v_wmma_bf16_16x16x16_bf16", 16, BF16, BF16, BF16},
+    {"gfx1100", "v_wmma_i32_16x16x16_iu8", 16, I8, U8, I32},
+    {"gfx1100", "v_wmma_i32_16x16x16_iu4", 16, U4, I4, I32},
+    {"gfx1151", "v_wmma_f32_16x16x16_f16", 16, F16, F16, F32},
+    {"gfx1151", "v_wmma_f32_16x16x16_bf16", 16, BF16, BF16, F32},
+    {"gfx1151", "v_wmma_f16_16x16x16_f16", 16, F16, F16, F16},
+    {"gfx1151", "v_wmma_bf16_16x16x16_bf16", 16, BF16, BF16, BF16},
+    {"gfx1151", "v_wmma_i32_16x16x16_iu8", 16, I8, U8, I32},
+    {"gfx1151", "v_wmma_i32_16x16x16_iu4", 16, U4, I4, I32},
     {"gfx1150", "v_wmma_f32_16x16x16_f16", 16, F16, F16, F32},
     {"gfx1150", "v_wmma_f32_16x16x16_bf16", 16, BF16, BF16, F32},
     {"gfx1150", "v_wmma_f16_16x16x16_f16", 16, F16, F16, F16},
@@ -60,7 +72,7 @@ constexpr Product products[] = {
     {"gfx1201", "v_swmmac_i32_16x16x64_iu4", 64, I4, U4, I32, true},
 };
 
-bool isOlder(const Product &p) { return std::string(p.target) == "gfx1150"; }
+bool isOlder(const Product &p) { return std::string(p.target) != "gfx1201"; }
 
 // --- Places on gfx12 ---
 

@@ -167,20 +167,21 @@ void addFloat8(Adder &put, bool fnuz) {
       // op_sel picks the byte in VOP3, a selection in SDWA.
       unsigned byte = l.statement.listed("op_sel", 0, 0) * 2 + l.statement.listed("op_sel", 1, 0);
       if (l.statement.has("byte_sel"))
-        byte = l.statement.listed("byte_sel", 0, 0);
+        byte = static_cast<unsigned>(std::stoul(l.statement.modifiers.at("byte_sel")));
       return wide(l.source[0] >> 8 * byte);
     });
+    put("v_cvt_pk_f32_" + suffix, B64, {B16},
+        [=](Lane &l) { return wide(l.source[0]) | uint64_t(wide(l.source[0] >> 8)) << 32; });
   }
 }
 
 } // namespace
 
-void addConversions(Meanings &table, bool isGfx9, bool fnuz) {
+void addConversions(Meanings &table, bool fnuz) {
   Adder put{table};
   addIntegers(put);
   addFloatFormats(put);
-  if (isGfx9)
-    addFloat8(put, fnuz);
+  addFloat8(put, fnuz);
 }
 
 } // namespace wavetile::reference

@@ -25,25 +25,36 @@ Encodings::Encodings(const std::string &processor, const std::string &features)
   emitter.reset(target->createMCCodeEmitter(*disassembler->instructions, *disassembler->context));
 }
 
-unsigned Encodings::sizeOf(llvm::ArrayRef<uint32_t> words) const {
+std::vector<uint32_t> Encodings::canonical(llvm::ArrayRef<uint32_t> words, unsigned &opcode) const {
   llvm::ArrayRef bytes(reinterpret_cast<const uint8_t *>(words.data()), words.size() * 4);
   llvm::MCInst instruction;
   uint64_t size = 0;
   if (!disassembler->decode(bytes, 0, instruction, size))
-    return 0;
+    return {};
   // LLVM's emitter crashes on what its disassembler makes of matrix instructions.
   llvm::StringRef name = disassembler->instructions->getName(instruction.getOpcode());
   if (name.contains("MFMA") || name.contains("WMMA") || name.contains("MFMAC") ||
       name.contains("WMMAC") || name.contains("ACCVGPR"))
-    return 0;
+    return {};
   // What comes after them means something else: DeviceHardwareStateTest has them.
   if (name.contains("S_SET_GPR_IDX"))
-    return 0;
+    return {};
+  opcode = instruction.getOpcode();
   llvm::SmallVector<char, 32> encoded;
   llvm::SmallVector<llvm::MCFixup, 2> fixups;
   emitter->encodeInstruction(instruction, encoded, fixups, *disassembler->subtarget);
-  bool same = encoded.size() == size && std::memcmp(encoded.data(), bytes.data(), size) == 0;
-  return same ? static_cast<unsigned>(size) : 0;
+  if (encoded.size() != size)
+    return {};
+  std::vector<uint32_t> result(size / 4);
+  std::memcpy(result.data(), encoded.data(), size);
+  return result;
+}
+
+unsigned Encodings::sizeOf(llvm::ArrayRef<uint32_t> words) const {
+  unsigned opcode = 0;
+  std::vector<uint32_t> same = canonical(words, opcode);
+  bool isSame = !same.empty() && llvm::ArrayRef(same) == words.take_front(same.size());
+  return isSame ? static_cast<unsigned>(same.size() * 4) : 0;
 }
 
 } // namespace wavetile::reference

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace wavetile::reference {
 
@@ -32,6 +33,9 @@ public:
   /// The size in bytes of the instruction that \p words begin with, or 0: none, or none that an
   /// assembler would write so.
   unsigned sizeOf(llvm::ArrayRef<uint32_t> words) const;
+
+  /// The same instruction as an assembler would write it; empty if none would. \p opcode is LLVM's.
+  std::vector<uint32_t> canonical(llvm::ArrayRef<uint32_t> words, unsigned &opcode) const;
 
 private:
   std::unique_ptr<device::Disassembler> disassembler;

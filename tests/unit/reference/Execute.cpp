@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "reference/Memory.h"
 #include "reference/Reference.h"
 
 #include <cmath>
@@ -400,21 +401,21 @@ static Outcome runVector(const Wave &wave, const Statement &s, const VectorMeani
       const TextOperand &operand = i < explicitSources ? s.operands[next + i] : *destination;
       Kind kind = meaning.sources[i];
       std::optional<uint64_t> value;
-      TextOperand plain = operand;
       if (i >= explicitSources) { // The old destination: its half is the result's.
+        TextOperand plain = operand;
         if (isHalf(kind) && s.listed("op_sel", static_cast<unsigned>(explicitSources), 0))
           plain.high = true;
         else if (!plain.high)
           plain.high = false;
-      }
-      if (i == 0 && !dpp.from) {
+        value = vectorSource(wave, s, plain, kind, static_cast<unsigned>(i), lane);
+      } else if (i == 0 && !dpp.from) {
         TextOperand zero;
         zero.kind = TextOperand::Integer;
         zero.absolute = operand.absolute, zero.negate = operand.negate;
         value = vectorSource(wave, s, zero, kind, 0, lane);
       } else {
-        value =
-            vectorSource(wave, s, plain, kind, static_cast<unsigned>(i), i == 0 ? *dpp.from : lane);
+        value = vectorSource(wave, s, operand, kind, static_cast<unsigned>(i),
+                             i == 0 ? *dpp.from : lane);
       }
       if (!value)
         return Outcome::Unreadable;
@@ -530,7 +531,7 @@ const Meanings &meanings(bool isGfx9, bool fnuz) {
     addIntegers(table);
     addFloats(table);
     addPacked(table); // From the meanings of one value so far.
-    addConversions(table, isGfx9, fnuz);
+    addConversions(table, fnuz);
     addComparisons(table);
     addSpecials(table);
     addScalars(table);
@@ -540,15 +541,40 @@ const Meanings &meanings(bool isGfx9, bool fnuz) {
   return table;
 }
 
-Outcome execute(Wave &wave, const std::string &line) {
+/// v_movrel is a v_mov_b32 of registers that M0 chooses: sums of 32 bits, which may wrap. A write
+/// behind the last register is dropped, a read is of v0. False: dropped.
+static bool chooseRegisters(const Wave &wave, Statement &s) {
+  bool apart = s.mnemonic.find("_2_") != std::string::npos;
+  bool ofSource = s.mnemonic.starts_with("v_movrels");
+  bool ofDestination = s.mnemonic != "v_movrels_b32";
+  uint32_t m0 = wave.scalars[scalarnumber::M0];
+  TextOperand &to = s.operands[0], &from = s.operands[1];
+  if (ofDestination)
+    to.index += apart ? m0 >> 16 & 0x3ff : m0;
+  if (ofSource && from.kind == TextOperand::Vector) {
+    from.index += apart ? m0 & 0x3ff : m0;
+    from.index = from.index < 256 ? from.index : 0;
+  }
+  s.mnemonic = "v_mov_b32";
+  return to.index < 256;
+}
+
+Outcome execute(Wave &wave, const std::vector<Statement> &statements) {
   const Meanings &table = meanings(wave.isGfx9, wave.fnuz);
   std::vector<Write> writes;
   std::map<unsigned, uint64_t> masks;
-  for (const Statement &statement : parse(line)) {
+  for (const Statement &given : statements) {
+    Statement chosen;
+    bool chooses = given.mnemonic.starts_with("v_movrel");
+    if (chooses && !chooseRegisters(wave, chosen = given))
+      return Outcome::Done;
+    const Statement &statement = chooses ? chosen : given;
     if (auto scalar = table.scalars.find(statement.mnemonic); scalar != table.scalars.end())
       return runScalar(wave, statement, scalar->second);
     if (auto whole = table.waves.find(statement.mnemonic); whole != table.waves.end())
       return whole->second(wave, statement);
+    if (isMemory(statement.mnemonic))
+      return executeMemory(wave, statement);
     auto vector = table.vectors.find(statement.mnemonic);
     if (vector == table.vectors.end())
       return Outcome::Unknown;

@@ -7,15 +7,11 @@
 
 #include "reference/Fuzzer.h"
 
+#include "reference/Undocumented.h"
 #include "runtime/emulator/Target.h"
 
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
-
-#include <bit>
-#include <cstring>
-#include <sstream>
 
 namespace wavetile::reference {
 
@@ -27,17 +23,7 @@ static constexpr uint32_t noOperation = 0xbf800000;
 Fuzzer::Fuzzer(const std::string &name, unsigned waveSize, uint64_t seed)
     : target(*findTarget(name)),
       encodings(name, waveSize == 64 ? "+wavefrontsize64" : "+wavefrontsize32"), random(seed),
-      memory(map, 0, 0), wave(waveSize, target.clearsHighHalf) {
-  before.size = waveSize;
-  before.isGfx9 = target.clearsHighHalf;
-  before.ieee = target.encoding != Encoding::Gfx12; // It has no such mode: a number always wins.
-  before.fnuz = target.float8 == Float8::Fnuz;
-  wave->mode.ieee = before.ieee;
-  workgroup.memory = &memory;
-  workgroup.bytesLoaded = &bytes[0];
-  workgroup.bytesStored = &bytes[1];
-  wave->workgroup = &workgroup;
-}
+      deviceRun(target, waveSize), before(deviceRun.emptyState()) {}
 
 /// Random bits, and values at which formats have edges.
 uint32_t Fuzzer::randomValue() {
@@ -170,6 +156,11 @@ std::vector<uint32_t> Fuzzer::randomEncoding(unsigned format) {
     if (chance(45)) {
       static constexpr uint32_t gfx9Words[] = {249, 250}, gfx11Words[] = {233, 234, 250};
       field(first, 8, 0, gfx9 ? gfx9Words[random() % 2] : gfx11Words[random() % 3]);
+      if ((first & 511) == 249 && chance(70)) { // SDWA of integers: neither signs nor clamp.
+        field(second, 15, 13, 0);
+        field(second, 21, 20, 0);
+        field(second, 29, 28, 0);
+      }
       if ((first & 511) == 250 && chance(70))
         field(second, 31, 24, 0xff); // DPP of all rows and banks.
     }
@@ -218,8 +209,7 @@ void Fuzzer::run(unsigned count) {
   uint64_t address = reinterpret_cast<uint64_t>(words.data());
   DecodedProgram program(target, before.size, text, address);
   llvm::cantFail(program.decodeAll());
-  wave->bases[1] = program.constantRows();
-  workgroup.program = &program;
+  deviceRun.use(program);
   llvm::DenseSet<uint64_t> refused;
   for (const auto &refusal : program.refusals(address, address + text.size()))
     refused.insert(refusal.address);
@@ -233,57 +223,13 @@ void Fuzzer::run(unsigned count) {
   }
 }
 
-/// Whether bits for neg or abs are set that mean nothing, for an integer: LLVM keeps them and
-/// prints nothing. Nor does any document say what modifiers do to packed halves outside of VOP3P,
-/// or how v_pk_mov takes clamp and constants.
-static bool hasUndocumentedModifiers(const uint32_t *words, const Statement &statement) {
-  static constexpr const char *integers[] = {"_i8",  "_u8",  "_i16", "_u16", "_b16",  "_i24",
-                                             "_u24", "_i32", "_u32", "_b32", "ldexp", "class"};
-  const std::string &name = statement.mnemonic;
-  if (name.starts_with("v_pk_") && statement.suffix == "sdwa")
-    return (words[1] & 0x38380000) != 0;
-  if (name.starts_with("v_pk_") && statement.suffix == "e64")
-    return (words[0] & 0xff00) != 0 || words[1] >> 27 != 0;
-  if (name == "v_pk_mov_b32")
-    for (unsigned i = 0; i < 2; ++i) {
-      const TextOperand &source = statement.operands[1 + i];
-      bool isConstant = source.kind == TextOperand::Integer || source.kind == TextOperand::Float;
-      if (statement.has("clamp") || isConstant)
-        return true;
-    }
-  bool isMove = name == "v_mov_b32" || name.find("cndmask") != std::string::npos;
-  bool hasInteger = false;
-  for (const char *part : integers)
-    hasInteger |= name.find(part) != std::string::npos;
-  if (!hasInteger || isMove || name[0] != 'v')
-    return false;
-  bool isLong = words[0] >> 31 != 0;
-  uint32_t signs = isLong ? (words[0] >> 8 & 7) | words[1] >> 29 : 0;
-  if (!isLong && statement.has("row_mask"))
-    signs = words[1] >> 20 & 15;
-  return signs != 0;
-}
-
-/// Whether VOP3 has op_sel for a scalar operand whose half LLVM does not print: s5 has no .h.
-static bool hasUnprintedHalf(const uint32_t *words, const Statement &statement) {
-  bool isVop3 = words[0] >> 26 == 0x35; // Of gfx11 and gfx12.
-  if (!isVop3 || statement.mnemonic.find("16") == std::string::npos || statement.has("op_sel"))
-    return false;
-  auto isHigh = [](const TextOperand &operand) { return operand.high.value_or(false); };
-  return std::popcount(words[0] >> 11 & 15) != llvm::count_if(statement.operands, isHigh);
-}
-
-static const Record *executeRecord(device::Wave &wave, const Record *record) {
-  return record->execute(wave, record);
-}
-
 void Fuzzer::compare(const DecodedProgram &program, uint64_t address, uint64_t next) {
   std::string line = program.disassemble(address);
   if (line.find("/*") != std::string::npos) // LLVM says there what is wrong with a field.
     return;
   const auto *words = reinterpret_cast<const uint32_t *>(address);
   std::vector<Statement> statements = parse(line);
-  if (hasUndocumentedModifiers(words, statements[0]) || hasUnprintedHalf(words, statements[0]))
+  if (isUndocumented(words, statements[0]))
     return;
   std::string name = statements[0].mnemonic;
   if (!statements[0].suffix.empty())
@@ -291,7 +237,7 @@ void Fuzzer::compare(const DecodedProgram &program, uint64_t address, uint64_t n
   if (statements.size() > 1)
     name += " :: " + statements[1].mnemonic;
   Wave expected = before;
-  switch (execute(expected, line)) {
+  switch (execute(expected, statements)) {
   case Outcome::Unknown:
     ++unknownMnemonics[statements[0].mnemonic];
     return;
@@ -305,7 +251,7 @@ void Fuzzer::compare(const DecodedProgram &program, uint64_t address, uint64_t n
   const Record *record = program.recordAt(address), *end = program.recordAt(next);
   Tally &tally = results[name];
   ++tally.compared;
-  std::string found = outcome(expected, record, end, executeRecord);
+  std::string found = deviceRun.outcome(before, expected, record, end);
   if (!found.empty()) {
     if (tally.different++ == 0)
       tally.firstDifference = line + "\n    " + found;
@@ -315,7 +261,7 @@ void Fuzzer::compare(const DecodedProgram &program, uint64_t address, uint64_t n
     if (!planted.difference.empty() || !planted.mutation.touches(statements[0]))
       continue;
     ++planted.compared;
-    found = outcome(expected, record, end, planted.mutation.execute);
+    found = deviceRun.outcome(before, expected, record, end, planted.mutation.execute);
     if (found.empty())
       continue;
     planted.difference = line + ": " + found;
@@ -329,45 +275,6 @@ void Fuzzer::plant(const std::vector<Mutation> &mutations) {
   for (const Mutation &mutation : mutations)
     plantedMutations.push_back({mutation, 0, "", 0});
   plantedAt = std::chrono::steady_clock::now();
-}
-
-/// Executes an instruction on the state `before`; how the state after it is not as expected.
-std::string Fuzzer::outcome(const Wave &expected, const Record *record, const Record *end,
-                            Step step) {
-  for (unsigned i = 0; i < 256; ++i)
-    std::memcpy(wave->vectorRow(i), before.vectors[i].data(), 4 * before.size);
-  for (unsigned i = 0; i < scalarnumber::Count; ++i)
-    wave->scalars[i] = before.scalars[i];
-  wave->scalars[scalar::Scc] = before.scc;
-  wave->execRowValue = ~wave->exec();
-  while (record && record != end)
-    record = step(*wave, record);
-  return record ? difference(expected) : "the device stopped";
-}
-
-std::string Fuzzer::difference(const Wave &expected) const {
-  std::ostringstream out;
-  out << std::hex;
-  for (unsigned i = 0; i < 256; ++i) {
-    if (std::memcmp(wave->vectorRow(i), expected.vectors[i].data(), 4 * before.size) == 0)
-      continue;
-    for (unsigned lane = 0; lane < before.size; ++lane)
-      if (uint32_t got = wave->vectorRow(i)[lane]; got != expected.vectors[i][lane]) {
-        out << "v" << std::dec << i << " lane " << lane << std::hex << ": 0x" << got
-            << ", the reference says 0x" << expected.vectors[i][lane] << "; it was 0x"
-            << before.vectors[i][lane];
-        return out.str();
-      }
-  }
-  for (unsigned i = 0; i < scalarnumber::Count; ++i)
-    if (wave->scalars[i] != expected.scalars[i]) {
-      out << "scalar " << std::dec << i << std::hex << ": 0x" << wave->scalars[i]
-          << ", the reference says 0x" << expected.scalars[i] << "; it was 0x" << before.scalars[i];
-      return out.str();
-    }
-  if (wave->scalars[scalar::Scc] != static_cast<uint32_t>(expected.scc))
-    out << "scc: " << wave->scalars[scalar::Scc] << ", the reference says " << expected.scc;
-  return out.str();
 }
 
 } // namespace wavetile::reference

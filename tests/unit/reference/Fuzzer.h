@@ -13,10 +13,9 @@
 #ifndef WAVETILE_TESTS_UNIT_REFERENCE_FUZZER_H
 #define WAVETILE_TESTS_UNIT_REFERENCE_FUZZER_H
 
+#include "reference/DeviceRun.h"
 #include "reference/Encodings.h"
 #include "reference/Reference.h"
-
-#include "DeviceTestSupport.h"
 
 #include <chrono>
 #include <cstdint>
@@ -71,20 +70,12 @@ private:
   uint32_t randomValue();
   void randomState();
   void compare(const device::DecodedProgram &program, uint64_t address, uint64_t next);
-  using Step = const device::Record *(*)(device::Wave &, const device::Record *);
-  std::string outcome(const Wave &expected, const device::Record *record, const device::Record *end,
-                      Step step);
-  std::string difference(const Wave &expected) const;
 
   const device::TargetDescription &target;
   Encodings encodings;
   std::mt19937_64 random;
+  DeviceRun deviceRun;
   Wave before;
-  device::MemoryMap map;
-  device::GlobalMemory memory;
-  device::Workgroup workgroup;
-  uint64_t bytes[2] = {};
-  device::test::BareWave wave;
   std::map<std::string, Tally> results;
   std::map<std::string, uint64_t> unknownMnemonics;
   std::vector<PlantedMutation> plantedMutations;

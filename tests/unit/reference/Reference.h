@@ -32,9 +32,16 @@ namespace scalarnumber {
 inline constexpr unsigned Vcc = 106, M0 = 124, Exec = 126, Count = 128;
 } // namespace scalarnumber
 
+/// What memory instructions reach, all of it.
+struct MemoryBytes {
+  uint64_t globalAddress = 0;
+  std::vector<uint8_t> global, lds;
+  std::vector<std::vector<uint8_t>> scratch; ///< Of each lane.
+};
+
 struct Wave {
   unsigned size = 64;
-  bool isGfx9 = true;
+  bool isGfx9 = true, isGfx12 = false;
   bool fnuz = false; ///< The 8-bit formats are FNUZ.
   bool ieee = true, dx10Clamp = true;
   FloatRules rules32, rules16And64;
@@ -42,6 +49,7 @@ struct Wave {
   std::vector<std::array<uint32_t, 64>> vectors, accumulators;
   std::array<uint32_t, scalarnumber::Count> scalars{};
   bool scc = false;
+  MemoryBytes memory;
 
   Wave() : vectors(256), accumulators(256) {}
   uint64_t mask(unsigned scalar) const {
@@ -133,7 +141,7 @@ const Meanings &meanings(bool isGfx9, bool fnuz);
 void addIntegers(Meanings &table);
 void addPacked(Meanings &table);
 void addFloats(Meanings &table);
-void addConversions(Meanings &table, bool isGfx9, bool fnuz);
+void addConversions(Meanings &table, bool fnuz);
 void addComparisons(Meanings &table);
 void addScalars(Meanings &table);
 void addSpecials(Meanings &table);
@@ -145,8 +153,8 @@ std::optional<unsigned> scalarNumber(const TextOperand &operand);
 /// A scalar or a constant; nothing for what has no documented value.
 std::optional<uint64_t> scalarBits(const Wave &wave, const TextOperand &operand, Kind kind);
 
-/// Executes all statements of a line on \p wave: reads of all come before writes of any.
-Outcome execute(Wave &wave, const std::string &line);
+/// Executes the statements of one line on \p wave: reads of all come before writes of any.
+Outcome execute(Wave &wave, const std::vector<Statement> &statements);
 
 } // namespace wavetile::reference
 

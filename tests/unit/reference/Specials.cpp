@@ -214,8 +214,31 @@ uint64_t divisionFixup(Lane &l, Format format) {
   return absolute(format, quotient) | sign;
 }
 
-/// Without v_div_fmas, whose one rounding of a scaled sum APFloat does not have: what counts is the
-/// quotient, which the differential test compares with the host's.
+/// a * b + c times a power of two, rounded once: 113 bits of which the last says whether there were
+/// more are enough to round again.
+uint64_t divisionMultiplyAdd(Lane &l) {
+  constexpr Format format = Format::F32;
+  uint64_t sum = fusedMultiplyAdd(format, l.source[0], l.source[1], l.source[2], l.rules(format));
+  if (!(l.wave.mask(scalarnumber::Vcc) >> l.index & 1))
+    return sum;
+  std::vector<APFloat> values;
+  for (unsigned i = 0; i < 3; ++i) {
+    values.push_back(toFloat(format, l.source[i]));
+    if (!values.back().isFinite())
+      return sum;
+    bool lost = false;
+    values.back().convert(APFloat::IEEEquad(), nearest, &lost);
+  }
+  APFloat &exact = values[0];
+  if (exact.fusedMultiplyAdd(values[1], values[2], RoundingMode::TowardZero) & APFloat::opInexact)
+    exact = APFloat(APFloat::IEEEquad(), exact.bitcastToAPInt() | 1);
+  int power = exponentField(format, l.source[2]) > 127 ? 64 : -64;
+  exact = scalbn(exact, power, RoundingMode::TowardZero);
+  bool lost = false;
+  exact.convert(semanticsOf(format), l.rules(format).rounding, &lost);
+  return toBits(exact);
+}
+
 void addDivision(Adder &put) {
   for (Format format : {Format::F32, Format::F64}) {
     Kind kind = format == Format::F64 ? F64 : F32;
@@ -226,6 +249,9 @@ void addDivision(Adder &put) {
     put("v_div_fixup_" + suffix, kind, {kind, kind, kind},
         [=](Lane &l) { return divisionFixup(l, format); });
   }
+  // Not that of f64: whether hardware rounds once there is not known, and for what v_div_scale
+  // gives it does not matter, which the differential test compares with the host's quotients.
+  put("v_div_fmas_f32", F32, {F32, F32, F32}, divisionMultiplyAdd);
 }
 
 // --- Conversions ---

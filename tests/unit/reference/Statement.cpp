@@ -168,6 +168,9 @@ std::vector<Statement> parse(const std::string &line) {
   for (Statement &half : halves)
     if (startsWith(half.mnemonic, "v_dual_"))
       half.mnemonic = "v_" + half.mnemonic.substr(7);
+  for (Statement &half : halves)
+    if (half.mnemonic == "v_cndmask_b32" && half.operands.size() == 3)
+      half.operands.push_back(readOperand("vcc")); // Not printed there.
   return halves;
 }
 

@@ -12,6 +12,7 @@
 #include "reference/Reference.h"
 
 #include <bit>
+#include <cstdlib>
 
 namespace wavetile::reference {
 namespace {
@@ -94,28 +95,77 @@ void swapLanes(Wave &wave, unsigned a, unsigned b) {
       std::swap(wave.vectors[a][lane], wave.vectors[b][lane]);
 }
 
-// --- Registers that M0 chooses ---
+// --- Registers in fours ---
 
-Outcome moveRelative(Wave &wave, const Statement &s, bool ofSource, bool ofDestination,
-                     bool apart) {
-  uint32_t m0 = wave.scalars[scalarnumber::M0];
-  // Sums of 32 bits, which may wrap.
-  uint32_t bySource = ofSource ? (apart ? m0 & 0x3ff : m0) : 0;
-  uint32_t byDestination = ofDestination ? (apart ? m0 >> 16 & 0x3ff : m0) : 0;
-  if (s.suffix == "dpp" || s.suffix == "e64_dpp" || s.has("dpp8"))
-    return Outcome::Unreadable; // DeviceHardwareStateTest has them.
-  TextOperand from = s.operands[1];
-  if (from.kind == TextOperand::Vector)
-    from.index = from.index + bySource < 256 ? from.index + bySource : 0;
-  auto source = lanesOf(wave, from);
+/// The sums of differences of four windows of the first operand; bytes of the second that are 0 do
+/// not count.
+Outcome sumWindows(Wave &wave, const Statement &s) {
+  if (s.has("clamp"))
+    return Outcome::Unreadable; // DeviceInstructionTest has it.
+  const TextOperand &to = s.operands[0], &windows = s.operands[1], &sums = s.operands[3];
+  const Wave before = wave;
+  auto reference = lanesOf(before, s.operands[2]);
+  std::optional<uint64_t> all;
+  if (windows.kind != TextOperand::Vector)
+    all = scalarBits(before, windows, Kind::B64);
+  if (!reference || sums.kind != TextOperand::Vector ||
+      (!all && windows.kind != TextOperand::Vector))
+    return Outcome::Unreadable;
+  for (unsigned lane = 0; lane < wave.size; ++lane) {
+    if (!isActive(wave, lane))
+      continue;
+    uint64_t bytes = all ? *all
+                         : before.vectors[windows.index][lane] |
+                               uint64_t(before.vectors[windows.index + 1][lane]) << 32;
+    for (unsigned i = 0; i < 4; ++i) {
+      uint32_t sum = before.vectors[sums.index + i][lane];
+      for (unsigned shift = 0; shift < 32; shift += 8) {
+        int a = bytes >> (8 * i + shift) & 0xff, b = (*reference)[lane] >> shift & 0xff;
+        sum += static_cast<uint32_t>(b == 0 ? 0 : std::abs(a - b));
+      }
+      wave.vectors[to.index + i][lane] = sum;
+    }
+  }
+  return Outcome::Done;
+}
+
+// --- Accumulation registers ---
+
+Outcome moveAccumulator(Wave &wave, const Statement &s) {
+  auto fileOf = [&](const TextOperand &operand) -> auto & {
+    return operand.kind == TextOperand::Accumulator ? wave.accumulators : wave.vectors;
+  };
+  const TextOperand &to = s.operands[0], &from = s.operands[1];
+  auto source = from.kind == TextOperand::Accumulator ? std::optional(wave.accumulators[from.index])
+                                                      : lanesOf(wave, from);
   if (!source)
     return Outcome::Unreadable;
-  uint32_t to = s.operands[0].index + byDestination;
-  if (to >= 256)
-    return Outcome::Done;
   for (unsigned lane = 0; lane < wave.size; ++lane)
     if (isActive(wave, lane))
-      wave.vectors[to][lane] = (*source)[lane];
+      fileOf(to)[to.index][lane] = (*source)[lane];
+  return Outcome::Done;
+}
+
+// --- Scalar registers that M0 chooses ---
+
+Outcome moveScalarRelative(Wave &wave, const Statement &s, bool ofSource, bool ofDestination,
+                           bool apart) {
+  bool isPair = s.mnemonic.ends_with("b64");
+  uint32_t m0 = wave.scalars[scalarnumber::M0];
+  auto to = scalarNumber(s.operands[0]), from = scalarNumber(s.operands[1]);
+  auto value = scalarBits(wave, s.operands[1], isPair ? Kind::B64 : Kind::B32);
+  // Only among s0 to s99: what lies behind differs between targets.
+  constexpr uint32_t end = 100;
+  uint32_t bySource = ofSource ? (apart ? m0 & 0x3ff : m0) : 0;
+  uint32_t byDestination = ofDestination ? (apart ? m0 >> 16 & 0x3ff : m0) : 0;
+  if (!to || *to >= end || byDestination >= end || *to + byDestination >= end ||
+      (ofSource && (!from || *from >= end || bySource >= end || *from + bySource >= end)) || !value)
+    return Outcome::Unreadable;
+  if (isPair && ((bySource | byDestination) & 1))
+    return Outcome::Unreadable;
+  for (unsigned i = 0; i < (isPair ? 2u : 1u); ++i)
+    wave.scalars[*to + byDestination + i] =
+        ofSource ? wave.scalars[*from + bySource + i] : static_cast<uint32_t>(*value >> 32 * i);
   return Outcome::Done;
 }
 
@@ -123,6 +173,19 @@ Outcome moveRelative(Wave &wave, const Statement &s, bool ofSource, bool ofDesti
 
 void addWholeWaves(Meanings &table) {
   auto &put = table.waves;
+  // Hints, waits and caches: nothing that a program sees.
+  for (const char *name :
+       {"s_nop", "s_waitcnt", "s_waitcnt_vmcnt", "s_waitcnt_lgkmcnt", "s_waitcnt_expcnt",
+        "s_waitcnt_vscnt", "s_waitcnt_depctr", "s_wait_idle", "s_wait_event", "s_wait_alu",
+        "s_wait_loadcnt", "s_wait_storecnt", "s_wait_dscnt", "s_wait_kmcnt", "s_wait_expcnt",
+        "s_wait_samplecnt", "s_wait_bvhcnt", "s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt",
+        "s_setprio", "s_icache_inv", "s_dcache_inv", "s_dcache_inv_vol", "s_dcache_wb",
+        "s_dcache_wb_vol", "s_gl1_inv", "s_incperflevel", "s_decperflevel", "s_clause",
+        "s_delay_alu", "s_set_inst_prefetch_distance", "s_wakeup",
+        // Never taken without a debugger.
+        "s_cbranch_cdbgsys", "s_cbranch_cdbguser", "s_cbranch_cdbgsys_or_user",
+        "s_cbranch_cdbgsys_and_user", "s_version"})
+    put[name] = [](Wave &, const Statement &) { return Outcome::Done; };
   put["v_readfirstlane_b32"] = [](Wave &wave, const Statement &s) {
     uint64_t exec = wave.exec();
     return readLane(wave, s, exec ? static_cast<unsigned>(std::countr_zero(exec)) : 0);
@@ -172,17 +235,19 @@ void addWholeWaves(Meanings &table) {
       swapLanes(wave, a, b);
     return Outcome::Done;
   };
-  put["v_movreld_b32"] = [](Wave &wave, const Statement &s) {
-    return moveRelative(wave, s, false, true, false);
-  };
-  put["v_movrels_b32"] = [](Wave &wave, const Statement &s) {
-    return moveRelative(wave, s, true, false, false);
-  };
-  put["v_movrelsd_b32"] = [](Wave &wave, const Statement &s) {
-    return moveRelative(wave, s, true, true, false);
-  };
-  put["v_movrelsd_2_b32"] = [](Wave &wave, const Statement &s) {
-    return moveRelative(wave, s, true, true, true);
+  put["v_mqsad_u32_u8"] = sumWindows;
+  for (const char *name : {"v_accvgpr_mov_b32", "v_accvgpr_read_b32", "v_accvgpr_write_b32"})
+    put[name] = moveAccumulator;
+  for (const char *width : {"_b32", "_b64"}) {
+    put[std::string("s_movreld") + width] = [](Wave &wave, const Statement &s) {
+      return moveScalarRelative(wave, s, false, true, false);
+    };
+    put[std::string("s_movrels") + width] = [](Wave &wave, const Statement &s) {
+      return moveScalarRelative(wave, s, true, false, false);
+    };
+  }
+  put["s_movrelsd_2_b32"] = [](Wave &wave, const Statement &s) {
+    return moveScalarRelative(wave, s, true, true, true);
   };
 }
 
