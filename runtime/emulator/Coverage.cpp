@@ -129,6 +129,32 @@ void Walk::scalar() {
       attempt({0x17du << 23 | 6 << 16 | operation << 8 | source, 0x3f800000, 0, 0});
 }
 
+/// Operands of memory instructions, by the first six bits; of bits 13 to 0 of the first word and
+/// all of the second. The same bits are images on one target and vector instructions on another.
+struct MemoryEncoding {
+  std::vector<uint32_t> prefixes, low, second;
+};
+const MemoryEncoding memoryEncodings[] = {
+    // SMEM: a constant offset, a register. The opcode of gfx12's begins at bit 13.
+    {{0x30, 0x3d}, {0x04, 0x2004}, {0xf8000010, 0x00000010, 0x04000000, 0x047f0404}},
+    // DS with and without an address or data.
+    {{0x36}, {0x04}, {0x047f0404, 0x04000000, 0x00000400, 0x00000010}},
+    // FLAT without a scalar base on gfx9 and gfx11, and with one. Bit 13 is LDS on gfx9.
+    {{0x37}, {0x04, 0x2004}, {0x047f0404, 0x047c0404, 0x04040404, 0xf8000010}},
+    // MUBUF and MTBUF; bit 13 is an index or, on gfx11, an address.
+    {{0x38, 0x3a}, {0x04, 0x2004}, {0x80010404, 0x04040404, 0x047c0404}},
+    // VBUFFER and VFLAT of gfx12 with and without a scalar base, and gfx9's exports.
+    {{0x31, 0x3b},
+     {0x04, 0x7c},
+     {4u << 23 | 8u << 9 | 4, 0x047f0404, 0x047c0404, 0x04040404, 0xf8000010, 0x00000010}},
+    // Images of all targets.
+    {{0x34, 0x39, 0x3c},
+     {0x04, 0x7c},
+     {0x00000010, 0x80010404, 0x047f0404, 0x047c0404, 0xf8000010}},
+    // Exports.
+    {{0x3e}, {0x04, 0x2004}, {0x047f0404}},
+};
+
 /// Everything whose first bits are 11: opcodes lie somewhere between bits 25 and 13.
 void Walk::longEncodings() {
   constexpr uint32_t accumulators = 3u << 27;
@@ -142,20 +168,9 @@ void Walk::longEncodings() {
       three(dpp, v4, v4),               // VOP3 with DPP
       three(dpp8, v4, v4),              //
   };
-  static constexpr uint32_t memoryOperands[] = {
-      0x047f0404,            // FLAT without a scalar base, DS
-      0x047c0404,            // the same, gfx11
-      0x04040404,            // with one; DS
-      0x80010404,            // MUBUF
-      0xf8000010,            // SMEM with a constant offset
-      0x00000010,            //
-      0x04000000,            // DS without an address
-      0x00000400,            //
-      4u << 23 | 8u << 9 | 4 // VBUFFER, VFLAT
-  };
   for (uint32_t operation = 0; operation < 1u << 16; ++operation) {
     uint32_t word = 3u << 30 | operation << 14, prefix = word >> 26;
-    bool isDual = prefix == 0x32, isImage = prefix == 0x34; // 0x34: VOP3 on gfx9, VIMAGE on gfx12.
+    bool isDual = prefix == 0x32;
     bool isVector = prefix >= 0x32 && prefix <= 0x35;
     // Bit 15 of VOP3 is a modifier, bit 14 one that matrix instructions must have.
     if (isVector && (isDual || (operation & 2) == 0))
@@ -164,10 +179,11 @@ void Walk::longEncodings() {
         uint32_t third = source == dpp ? dppOperands : source == dpp8 ? dpp8Operands : 4;
         attempt({word | 4, second, third, 0});
       }
-    if (!isVector || isImage)
-      for (uint32_t low : {0x04u, 0x7cu, 0x2004u}) // The opcode of gfx12's SMEM begins at bit 13.
-        for (uint32_t second : memoryOperands)
-          attempt({word | low, second, 4, 0});
+    for (const MemoryEncoding &encoding : memoryEncodings)
+      if (llvm::is_contained(encoding.prefixes, prefix))
+        for (uint32_t low : encoding.low)
+          for (uint32_t second : encoding.second)
+            attempt({word | low, second, 4, 0});
   }
   // Matrix instructions with scales are two instructions in one.
   constexpr uint32_t scales = 0xd3ac0000;

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/emulator/Coverage.h"
+#include "evidence/CoverageOfTarget.h"
+
 #include "runtime/emulator/Disassembler.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ namespace {
 
 std::map<std::string, CoveredInstruction> coverageOf(const std::string &target) {
   std::map<std::string, CoveredInstruction> result;
-  for (CoveredInstruction &instruction : llvm::cantFail(instructionCoverage(target)))
+  for (const CoveredInstruction &instruction : evidence::coverageOf(target))
     result[instruction.encoding + " " + instruction.mnemonic] = instruction;
   return result;
 }

@@ -11,8 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceTestSupport.h"
-
-#include "runtime/emulator/Coverage.h"
+#include "evidence/CoverageOfTarget.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
@@ -212,9 +211,8 @@ TEST_P(DeviceTranscendental, WithinTheBoundThatTheRowStates) {
   uint64_t seed = std::random_device()();
   std::cout << "seed " << seed << "\n";
   std::mt19937_64 random(seed);
-  auto covered = llvm::cantFail(instructionCoverage(target));
   std::set<std::string> seen;
-  for (const CoveredInstruction &row : covered) {
+  for (const CoveredInstruction &row : evidence::coverageOf(target)) {
     bool isPlain =
         row.encoding == "VOP1" || (row.encoding == "VOP3" && row.mnemonic.starts_with("v_s_"));
     if (row.support != Support::Approximate || !isPlain || !seen.insert(row.mnemonic).second)
