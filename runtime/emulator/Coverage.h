@@ -15,6 +15,8 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_COVERAGE_H
 #define WAVETILE_RUNTIME_EMULATOR_COVERAGE_H
 
+#include "runtime/emulator/Evidence.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -70,7 +72,7 @@ private:
 llvm::Expected<std::vector<CoveredInstruction>> instructionCoverage(llvm::StringRef processor);
 
 /// The page docs/software-device-coverage.md, of all targets of the device.
-llvm::Expected<std::string> coveragePage();
+llvm::Expected<std::string> coveragePage(const Evidence &evidence);
 
 } // namespace wavetile::device
 

@@ -123,7 +123,8 @@ def _operations() -> str:
 
 
 def _coverage() -> str:
-    command = ["wavetile-device-coverage", "--page"]
+    evidence = sources.ROOT / "tests" / "unit" / "evidence" / "evidence.txt"
+    command = ["wavetile-device-coverage", "--page", str(evidence)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 

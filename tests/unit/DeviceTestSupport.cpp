@@ -7,6 +7,8 @@
 
 #include "DeviceTestSupport.h"
 
+#include "evidence/ExecutedInstructions.h"
+
 #include "llvm/Object/ELFObjectFile.h"
 
 #include <unistd.h>
@@ -65,6 +67,7 @@ LoadedObject::LoadedObject(const std::string &target, const std::string &source,
     return;
   }
   program = std::move(*decoded);
+  evidence::note(target, text);
 }
 
 LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64_t> &arguments,
@@ -139,6 +142,7 @@ WaveUnderTest::WaveUnderTest(const std::string &target, std::vector<uint8_t> cod
   program = llvm::cantFail(Program::decode(text, address, target, waveSize));
   for (const auto &refusal : program->refusals(address, address + text.size()))
     ADD_FAILURE() << target << " refuses " << refusal.mnemonic;
+  evidence::note(target, text);
   const auto &decoded = static_cast<const DecodedProgram &>(*program);
   const TargetDescription &row = program->target();
   bare = std::make_unique<BareWave>(program->waveSize(), row.clearsHighHalf);
