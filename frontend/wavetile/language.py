@@ -746,6 +746,8 @@ def register_block_size(
         raise ArgumentError(f"a block size between {low} and {high} does not exist")
     # Without a Config a power of two, 64 if the limits allow it.
     default = max(low, min(64, 1 << (high.bit_length() - 1)))
+    if interpreter := INTERPRETER.get():
+        default = interpreter.block_size(low, high)
     value = tunables.choose_block_size(name, low, high, default)
     return BlockSize(value, low, high, name or "block")
 

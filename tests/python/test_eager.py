@@ -27,7 +27,11 @@ LANGUAGE_TESTS = (
     "indexing",
     "loops",
     "pointwise",
+    "products",
+    "random",
     "reductions",
+    "scaled",
+    "scans",
     "structured",
 )
 
@@ -42,7 +46,8 @@ def test_the_tests_of_the_language_hold() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *files],
         cwd=HERE.parents[1],
-        env={**os.environ, "WAVETILE_INTERPRET": "1"},
+        # Nothing is compiled, so that one target is as good as all.
+        env={**os.environ, "WAVETILE_INTERPRET": "1", "WAVETILE_TEST_TARGETS": "gfx950"},
         capture_output=True,
         text=True,
         check=False,
@@ -77,6 +82,31 @@ def test_a_block_size_is_kept(generator: torch.Generator) -> None:
     x = torch.randn(37, generator=generator)
     wanted = torch.stack([part.sum() for part in x.double().split(10)])
     assert_close(sums(x), wanted, length=10, c=4)
+
+
+def test_a_registered_block_size_longer_than_its_last_block(generator: torch.Generator) -> None:
+    @eagerly
+    def sums(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        m, n = x.size()
+        rows_size, cols_size = wl.register_block_size(2, 4), wl.register_block_size(8, 16)
+        total, high, ones = torch.empty(m), torch.empty(m), torch.empty(m)
+        for rows in wl.tile(m, block_size=rows_size):
+            acc = wl.zeros([rows, cols_size])  # of whole blocks of a loop that comes later
+            top = torch.full([rows_size, cols_size], float("-inf"))
+            for cols in wl.tile(n, block_size=cols_size):
+                part = wl.zeros([rows_size, cols_size])
+                part += x[rows, cols]
+                acc += part
+                top = torch.maximum(x[rows, cols], top)
+            total[rows], high[rows] = acc.sum(-1), top.amax(-1)
+            ones[rows] = torch.ones(rows_size)
+        return total, high, ones
+
+    x = torch.randn(7, 37, generator=generator)
+    total, high, ones = sums(x)
+    assert_close(total, x.double().sum(-1), length=37, c=4)
+    assert torch.equal(high, x.amax(-1))
+    assert torch.equal(ones, torch.ones(7))
 
 
 def test_tiles_are_values() -> None:

@@ -129,15 +129,24 @@ def test_products_end_with_their_rows(generator: torch.Generator) -> None:
     torch.testing.assert_close(jagged_product(x, y, lengths), expected, rtol=1e-4, atol=1e-3)
 
 
-def test_rows_of_one_length_in_python(generator: torch.Generator) -> None:
-    interpreted = wavetile.kernel(interpret=True)(statistics.source.function)
-    x, lengths = torch.randn(5, 12, generator=generator), torch.full([5], 9)
-    outs = torch.zeros(2, 5, 12)
-    results = [kernel(x, lengths, out) for kernel, out in zip((statistics, interpreted), outs)]
+def test_rows_in_python(generator: torch.Generator) -> None:
+    def in_python(kernel: wavetile.Kernel) -> wavetile.Kernel:
+        return wavetile.kernel(interpret=True)(kernel.source.function)
+
+    lengths = ragged(generator)
+    x, outs = torch.randn(13, 40, generator=generator), torch.zeros(2, 13, 40)
+    results = [
+        kernel(x, lengths, out)
+        for kernel, out in zip((statistics, in_python(statistics)), outs, strict=True)
+    ]
     torch.testing.assert_close(results[0], results[1])
-    torch.testing.assert_close(outs[0], outs[1])
-    with pytest.raises(wavetile.errors.UnsupportedFunctionError, match="several lengths"):
-        interpreted(x, torch.arange(5), outs[0])
+    assert torch.equal(outs[0], outs[1])
+    y = torch.randn(40, 7, generator=generator)
+    torch.testing.assert_close(
+        in_python(jagged_product)(x, y, lengths), jagged_product(x, y, lengths)
+    )
+    with pytest.raises(wavetile.errors.UnsupportedFunctionError, match="of a fixed size"):
+        in_python(sums_over_rows)(x, lengths)
 
 
 @pytest.mark.compiled

@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from wavetile import language
-from wavetile.eager import indexing, meanings, memory, printing, random, scaled
+from wavetile.eager import blocks, indexing, meanings, memory, printing, random, scaled
 from wavetile.eager.tiles import EagerTile
 from wavetile.errors import ArgumentError, TensorAccessError, UnsupportedFunctionError
 
@@ -30,7 +30,7 @@ def run(function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any
         WavetileError: a mistake in the use of the language
         Exception: whatever the function or torch raises
     """
-    interpreter = Interpreter()
+    interpreter = Interpreter(index_by_index=blocks.has_jagged_tiles(function))
     token = language.INTERPRETER.set(interpreter)
     try:
         with interpreter:
@@ -46,9 +46,13 @@ class Interpreter(TorchFunctionMode):
     All others are memory, which only indexing reads and writes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, index_by_index: bool = False) -> None:
+        """With `index_by_index` a loop without a block size takes its indices one by one."""
         super().__init__()
         self._depth = 0
+        self._index_by_index = index_by_index
+        #: The blocks of the loops around what runs now.
+        self._tiles: list[EagerTile] = []
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -70,7 +74,8 @@ class Interpreter(TorchFunctionMode):
         if getattr(func, "__name__", "") in _IN_PLACE and _is_value(args[0]):
             args = (args[0].clone(), *args[1:])
         meaning = meanings.MEANINGS.get(func, func)
-        return _as_value(meaning(*args, **(kwargs or {})))
+        args = blocks.with_sizes(self._tiles, func, args)
+        return _as_value(blocks.over_short_blocks(self._tiles, meaning, args, kwargs or {}))
 
     def _extent(self, size: Any) -> int:
         if isinstance(size, torch.Tensor):
@@ -83,7 +88,7 @@ class Interpreter(TorchFunctionMode):
         low, high = self._extent(begin), self._extent(end)
         match block_size:
             case None:
-                size = max(1, high - low)
+                size = 1 if self._index_by_index else max(1, high - low)
             case int() if block_size > 0 and not isinstance(block_size, bool):
                 size = block_size
             case _:
@@ -96,7 +101,7 @@ class Interpreter(TorchFunctionMode):
     def tile(
         self, begin_or_end: Any, end: Any = None, *, block_size: Any = None
     ) -> Iterator[EagerTile | tuple[EagerTile, ...]]:
-        """`wl.tile`: one block over all indices, or blocks of `block_size`."""
+        """`wl.tile`: one block over all indices, or blocks of `block_size`; see `__init__`."""
         several = isinstance(begin_or_end if end is None else end, Sequence)
         ends = begin_or_end if end is None else end
         ends = list(ends) if several else [ends]
@@ -108,24 +113,31 @@ class Interpreter(TorchFunctionMode):
                 f"wl.tile over {len(ends)} dimensions with {len(begins)} lower bounds and"
                 f" {len(sizes)} block sizes"
             )
-        blocks = list(map(self._blocks, begins, ends, sizes))
+        outer = list(self._tiles)
         self._depth += 1
         try:
-            for block in itertools.product(*blocks):
+            for block in itertools.product(*map(self._blocks, begins, ends, sizes)):
+                self._tiles = [*outer, *block]
                 yield block if several else block[0]
         finally:
             self._depth -= 1
+            self._tiles = outer
+
+    def block_size(self, low: int, high: int) -> int:
+        """What `wl.register_block_size` chooses: a block that is all there is, or one index."""
+        return low if self._index_by_index else high
 
     def jagged_tile(self, parent: torch.Tensor) -> Iterator[EagerTile]:
-        """`wl.jagged_tile`, of rows of one length: several would need loops of their own."""
+        """`wl.jagged_tile`: the loops around it take rows one by one."""
         ends = parent.reshape(-1)
         if ends.numel() and not bool((ends == ends[0]).all()):
             raise UnsupportedFunctionError(
-                "wl.jagged_tile over rows of several lengths has no meaning in Python",
-                remedy="give the loop over the rows block_size=1, or run the kernel compiled",
+                "Python runs rows of several lengths one by one, and not in blocks of a fixed size",
+                remedy="leave out block_size= of the loops around wl.jagged_tile, or run the kernel"
+                " compiled",
             )
         end = max(0, int(ends[0])) if ends.numel() else 0
-        yield from self.tile(end)  # type: ignore[misc]
+        yield from self.tile(end, block_size=max(1, end))  # type: ignore[misc]
 
     def grid(self, begin_or_end: Any, end: Any = None, step: Any = None) -> Iterator[Any]:
         """`wl.grid`: single indices."""
@@ -205,21 +217,25 @@ class Interpreter(TorchFunctionMode):
             memory.atomic, combine, tensor, index, value, extra_mask, expected
         )
 
+    def _sizes(self, shape: Any) -> list[int]:
+        sizes = shape if isinstance(shape, Sequence) else [shape]
+        return [blocks.size_in(self._tiles, size) for size in sizes]
+
     def static_range(self, begin_or_end: int, end: int | None = None, step: int = 1) -> range:
         """`wl.static_range`."""
         return range(begin_or_end) if end is None else range(begin_or_end, end, step)
 
     def zeros(self, shape: Any, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """`wl.zeros`."""
-        return _as_value(torch.zeros(_sizes(shape), dtype=dtype))
+        return _as_value(torch.zeros(self._sizes(shape), dtype=dtype))
 
     def full(self, shape: Any, value: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
         """`wl.full`."""
-        return _as_value(torch.full(_sizes(shape), value, dtype=dtype))
+        return _as_value(torch.full(self._sizes(shape), value, dtype=dtype))
 
     def arange(self, size: Any, dtype: torch.dtype = torch.int64) -> torch.Tensor:
         """`wl.arange`."""
-        return _as_value(torch.arange(size.__index__(), dtype=dtype))
+        return _as_value(torch.arange(*self._sizes(size), dtype=dtype))
 
     def rand(self, shape: Any, seed: Any) -> torch.Tensor:
         """`wl.rand`."""
@@ -279,9 +295,10 @@ class Interpreter(TorchFunctionMode):
             raise AssertionError(message)
 
     def inline_asm(self, *args: Any, **kwargs: Any) -> Any:
-        """`wl.inline_asm`, which only a GPU can do."""
+        """`wl.inline_asm`, which only the target can do."""
         raise UnsupportedFunctionError(
-            "wl.inline_asm has no meaning in Python", remedy="run the kernel compiled"
+            "wl.inline_asm has no meaning in Python: it is instructions of the target",
+            remedy="run the kernel compiled, without WAVETILE_INTERPRET=1 or interpret=True",
         )
 
     inline_asm_elementwise = inline_asm
@@ -301,10 +318,6 @@ class Interpreter(TorchFunctionMode):
     def dot(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """`wl.dot`."""
         return _as_value(meanings.dot(*args, **kwargs))
-
-
-def _sizes(shape: Any) -> list[int]:
-    return [size.__index__() for size in (shape if isinstance(shape, Sequence) else [shape])]
 
 
 def _is_value(tensor: torch.Tensor) -> bool:

@@ -11,9 +11,9 @@ import torch
 
 
 def accumulator_of(dtype: torch.dtype) -> torch.dtype:
-    """The type in which products are summed: f64 for f64, f32 for other floats, i32 for ints."""
-    if dtype == torch.float64:
-        return torch.float64
+    """The type in which products are summed: f32 for narrower floats, i32 for narrower ints."""
+    if dtype in (torch.float64, torch.int64):
+        return dtype
     return torch.float32 if dtype.is_floating_point else torch.int32
 
 
@@ -108,9 +108,13 @@ def matmul(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return dot(input, other, out_dtype=input.dtype)
 
 
-def addmm(input: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
+def addmm(
+    input: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> torch.Tensor:
     """`torch.addmm` and `torch.baddbmm`; the input may be wider than the operands."""
-    return dot(mat1, mat2, input)
+    if beta == 1 and alpha == 1:
+        return dot(mat1, mat2, input)
+    return (dot(mat1, mat2) * alpha + input * beta).to(input.dtype)
 
 
 def _of_nothing(function: Callable[..., torch.Tensor], lowest: bool) -> Callable[..., torch.Tensor]:
