@@ -15,6 +15,8 @@ from wavetile import _C
 from wavetile.cli import main
 from wavetile.device import library_path
 
+from .command_server import run_command
+
 CLANG = "/usr/lib/llvm-22/bin/clang"
 
 KERNELS = """\
@@ -58,14 +60,7 @@ def code_objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def command(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs `wavetile device`."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("WAVETILE_DEVICE")}
-    return subprocess.run(
-        [sys.executable, "-m", "wavetile.cli", "device", *map(str, arguments)],
-        env=environment | variables,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return run_command(["device", *map(str, arguments)], environment | variables)
 
 
 def arrays(folder: Path) -> tuple[numpy.ndarray, numpy.ndarray]:
