@@ -74,9 +74,9 @@ Value MathBuilder::log(Value x) {
   return approximate ? mul(log2(x), number(std::numbers::ln2)) : expanded("llvm.log", x);
 }
 
-/// log(1 + x) = log(u) + (1 + x - u) / u with u = 1 + x rounded: what the rounding took away, exact
-/// by itself, is small beside u. Where nothing was taken away, log(u) is all there is, also where
-/// it is infinite.
+/// Beyond the polynomial's range, log(1 + x) = log(u) + (1 + x - u) / u with u = 1 + x rounded:
+/// what the rounding took away, exact by itself, is small beside u. Where nothing was taken away,
+/// log(u) is all there is, also where it is infinite.
 Value MathBuilder::logOnePlus(Value x) {
   // Contraction would lose the rounding.
   auto exactly = [&](auto op, Value a, Value b) -> Value {
@@ -93,9 +93,18 @@ Value MathBuilder::logOnePlus(Value x) {
   Value corrected = fma(lost, reciprocal(u), logarithm);
   // Also false if u is infinite and `lost` NaN.
   Value isInexact = less(number(0.0), abs(lost));
-  Value result = state.select(isInexact, corrected, logarithm);
+  Value large = state.select(isInexact, corrected, logarithm);
+
+  // (log(1 + x) / x - 1) / x between -0.3 and 0.45, 2^-27.8 of the logarithm.
+  Value series =
+      polynomial(x, {0.06132858991622925, -0.11354892700910568, 0.11981330811977386,
+                     -0.12467815726995468, 0.14217525720596313, -0.1666431874036789,
+                     0.20001935958862305, -0.2500007748603821, 0.33333319425582886, -0.5});
+  Value small = fma(mul(x, x), series, x);
+  // Where x * x underflows, x is the result, with its sign.
   Value isTiny = less(abs(x), number(std::ldexp(1.0, -30)));
-  return state.select(isTiny, x, result);
+  Value isSmall = less(abs(sub(x, number(0.075))), number(0.375));
+  return state.select(isTiny, x, state.select(isSmall, small, large));
 }
 
 Value MathBuilder::sqrt(Value x) {

@@ -12,7 +12,8 @@
 // for division: exp2 and log2 then flush denormals.
 //
 // Coefficients are minimax fits of ours (Lawson's iteration in double precision,
-// rounded to f32); beside each stands the error of the polynomial by itself.
+// or interpolation at Chebyshev's points in 60 digits, rounded to f32); beside
+// each stands the error of the polynomial by itself.
 //
 //===----------------------------------------------------------------------===//
 

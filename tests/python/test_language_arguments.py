@@ -73,6 +73,34 @@ def test_closures() -> None:
 
 
 @wavetile.kernel
+def by_parameter(x: torch.Tensor, function: Callable[[Any], Any] = torch.relu) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0)):
+        out[rows, :] = function(x[rows, :])
+    return out
+
+
+@wavetile.kernel
+def by_constant(x: torch.Tensor, function: wl.constexpr) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0)):
+        out[rows, :] = function(x[rows, :])
+    return out
+
+
+def test_functions_of_torch_as_arguments(generator: torch.Generator) -> None:
+    x = torch.randn(5, 7, generator=generator)
+    assert torch.equal(by_parameter(x), torch.relu(x))
+    for function in (torch.neg, torch.nn.functional.relu6, torch.abs, abs):
+        assert torch.equal(by_parameter(x, function), function(x))
+        assert torch.equal(by_constant(x, function), function(x))
+    with pytest.raises(wavetile.errors.UnsupportedFunctionError, match="ReLU"):
+        by_parameter(x, torch.nn.ReLU())
+    with pytest.raises(wavetile.errors.UnsupportedFunctionError, match=r"torch\.lgamma"):
+        by_constant(x, torch.lgamma)
+
+
+@wavetile.kernel
 def choose(x: torch.Tensor, mode: wl.constexpr) -> torch.Tensor:
     out = torch.empty_like(x)
     for rows in wl.tile(x.size(0)):

@@ -111,6 +111,11 @@ FUNCTIONS = [
     cos,
     tan,
     atan,
+    torch.asin,
+    torch.acos,
+    torch.asinh,
+    torch.acosh,
+    torch.atanh,
 ]
 
 
@@ -185,7 +190,10 @@ def test_f32(
     check(function, target, numbers(generator), 2.0, fast_math=False)
 
 
-@pytest.mark.parametrize("function", [expm1, log1p, sinh, cosh, tanh, erf, sin, cos, tan, atan])
+@pytest.mark.parametrize(
+    "function",
+    [expm1, log1p, sinh, cosh, tanh, erf, sin, cos, tan, atan, torch.asin, torch.acos],
+)
 def test_f32_with_fast_math(
     function: Callable[[torch.Tensor], torch.Tensor], target: str, generator: torch.Generator
 ) -> None:
@@ -193,7 +201,10 @@ def test_f32_with_fast_math(
     check(function, target, numbers(generator), 2.0, fast_math=True)
 
 
-@pytest.mark.parametrize("function", [expm1, log1p, sinh, tan, atan, tanh, erf, sin, sqrt])
+@pytest.mark.parametrize(
+    "function",
+    [expm1, log1p, sinh, tan, atan, tanh, erf, sin, sqrt, torch.asin, torch.asinh, torch.atanh],
+)
 def test_zero_keeps_its_sign(function: Callable[[torch.Tensor], torch.Tensor], target: str) -> None:
     x = torch.tensor([[0.0, -0.0, 1e-42, -1e-42]])
     out = torch.full_like(x, 7)
@@ -244,6 +255,10 @@ def numbers_of_f64(name: str, generator: torch.Generator) -> torch.Tensor:
     x = x[x.isfinite()]
     if name in ("log", "log2", "log10", "sqrt", "rsqrt"):
         return x.abs()
+    if name in ("asin", "acos", "atanh"):
+        return x[x.abs() < 1]
+    if name == "acosh":
+        return x[x >= 1]
     return x[x > -1] if name == "log1p" else x
 
 

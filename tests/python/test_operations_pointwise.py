@@ -519,6 +519,78 @@ def test_binary(name: str, dtype: torch.dtype, generator: torch.Generator) -> No
     check(BINARY[name], x, y)
 
 
+def threshold(v: Any) -> Any:
+    return F.threshold(v, 0.5, 2.0)
+
+
+def celu(v: Any) -> Any:
+    return F.celu(v, 1.75)
+
+
+def softshrink(v: Any) -> Any:
+    return F.softshrink(v, 0.75)
+
+
+def hardshrink(v: Any) -> Any:
+    return F.hardshrink(v, 2.0)
+
+
+def logit_eps(v: Any) -> Any:
+    return torch.logit(v, 0.125)
+
+
+#: Those that are given to kernels as they are: functions of torch are constants.
+FLOATING: list[Operation] = [
+    torch.asin,
+    torch.acos,
+    torch.asinh,
+    torch.acosh,
+    torch.atanh,
+    torch.logit,
+    logit_eps,
+    torch.deg2rad,
+    torch.rad2deg,
+    torch.special.expit,
+    threshold,
+    celu,
+    softshrink,
+    hardshrink,
+    F.elu,
+    F.selu,
+    F.silu,
+    F.mish,
+    F.hardsigmoid,
+    F.hardswish,
+    F.softsign,
+    F.tanhshrink,
+    F.softplus,
+    F.logsigmoid,
+]
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32, torch.bfloat16, torch.int16, torch.bool], ids=str
+)
+@pytest.mark.parametrize("function", FLOATING)
+def test_functions_of_floats(
+    function: Operation, dtype: torch.dtype, generator: torch.Generator
+) -> None:
+    check(function, numbers(dtype, generator))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16], ids=str)
+@pytest.mark.parametrize("function", [torch.logaddexp, torch.hypot, torch.xlogy])
+def test_functions_of_two_floats(
+    function: Operation, dtype: torch.dtype, generator: torch.Generator
+) -> None:
+    x = numbers(dtype, generator)
+    y = x.flatten()[torch.randperm(x.numel(), generator=generator)].reshape(SHAPE).contiguous()
+    x[1, :3] = x[0, 1:4]
+    y[1, :3] = torch.tensor([torch.inf, -torch.inf, 0.0])
+    x[1, 3], y[1, 3] = torch.inf, torch.nan
+    check(function, x, y)
+
+
 @settings(max_examples=60)
 @given(
     st.sampled_from(["add", "mul", "div", "maximum", "lt", "eq", "where", "floor_divide", "and"]),

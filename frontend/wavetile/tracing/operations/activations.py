@@ -11,10 +11,10 @@ import torch
 from wavetile.errors import ArgumentError, DTypeError
 from wavetile.tracing.arithmetic import Arithmetic
 from wavetile.tracing.dtypes import UNSIGNED
-from wavetile.tracing.operations.algebra import clamp
+from wavetile.tracing.operations.algebra import add, clamp, div, sub
 from wavetile.tracing.operations.functions import sigmoid
 from wavetile.tracing.operations.pointwise import Compute, Promotion, define, pointwise
-from wavetile.tracing.operations.registry import operation
+from wavetile.tracing.operations.registry import METHODS, operation
 from wavetile.tracing.values import Tile, describe
 
 if TYPE_CHECKING:
@@ -86,6 +86,100 @@ def elu(emitter: Emitter, input: Any, alpha: Any = 1.0) -> Tile:
         return a.select(a.compare("gt", x, a.constant(0.0)), x, below)
 
     return _floating(emitter, "elu", compute, input)
+
+
+@operation("torch.nn.functional.celu", Function.celu)
+def celu(emitter: Emitter, input: Any, alpha: Any = 1.0) -> Tile:
+    """input above zero, alpha * (exp(input / alpha) - 1) below (arXiv 1704.07483)."""
+    _numbers(emitter, "celu", alpha=alpha)
+    if alpha == 0:
+        emitter.fail(ArgumentError, "celu: alpha must not be 0, as in torch")
+
+    def compute(a: Arithmetic, x: Value) -> Value:
+        below = a.mul(a.expm1(a.div(x, a.constant(alpha))), a.constant(alpha))
+        return a.select(a.compare("gt", x, a.constant(0.0)), x, below)
+
+    return _floating(emitter, "celu", compute, input)
+
+
+@define("torch.nn.functional.selu", Promotion.FLOATING, Function.selu, torch.selu)
+def _selu(a: Arithmetic, input: Value) -> Value:
+    """elu with the two numbers of arXiv 1706.02515, which keep mean 0 and variance 1."""
+    scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
+    below = a.mul(a.expm1(input), a.constant(scale * alpha))
+    above = a.mul(input, a.constant(scale))
+    return a.select(a.compare("gt", input, a.constant(0.0)), above, below)
+
+
+def _hard_gate(a: Arithmetic, x: Value) -> Value:
+    """x + 3 kept between 0 and 6."""
+    shifted = a.add(x, a.constant(3.0))
+    return a.minimum(a.maximum(shifted, a.constant(0.0)), a.constant(6.0))
+
+
+@define("torch.nn.functional.hardsigmoid", Promotion.FLOATING, Function.hardsigmoid)
+def _hardsigmoid(a: Arithmetic, input: Value) -> Value:
+    return a.div(_hard_gate(a, input), a.constant(6.0))
+
+
+@define("torch.nn.functional.hardswish", Promotion.FLOATING, Function.hardswish)
+def _hardswish(a: Arithmetic, input: Value) -> Value:
+    return a.div(a.mul(input, _hard_gate(a, input)), a.constant(6.0))
+
+
+@operation("torch.nn.functional.softsign", Function.softsign)
+def softsign(emitter: Emitter, input: Any) -> Tile:
+    """input / (1 + abs(input)), the three as operations of torch."""
+    size = METHODS["abs"].call(emitter, (input,), {})
+    return div(emitter, input, add(emitter, size, 1))
+
+
+@operation("torch.nn.functional.tanhshrink", Function.tanhshrink)
+def tanhshrink(emitter: Emitter, input: Any) -> Tile:
+    """input - tanh(input), the two as operations of torch."""
+    return sub(emitter, input, METHODS["tanh"].call(emitter, (input,), {}))
+
+
+@operation("torch.nn.functional.softshrink", Function.softshrink)
+def softshrink(emitter: Emitter, input: Any, lambd: Any = 0.5) -> Tile:
+    """input moved towards zero by lambd, and zero where it would pass it."""
+    _numbers(emitter, "softshrink", lambd=lambd)
+    if lambd < 0:
+        emitter.fail(ArgumentError, f"softshrink: lambd is {lambd}, but must be at least 0")
+
+    def compute(a: Arithmetic, x: Value) -> Value:
+        limit = a.constant(lambd)
+        moved = a.copysign(a.sub(a.abs(x), limit), x)
+        small = a.compare("le", a.abs(x), limit)
+        return a.select(small, a.constant(0.0), moved)
+
+    return _floating(emitter, "softshrink", compute, input)
+
+
+@operation("torch.nn.functional.hardshrink", Function.hardshrink, torch.hardshrink)
+def hardshrink(emitter: Emitter, input: Any, lambd: Any = 0.5) -> Tile:
+    """input, but zero between -lambd and lambd."""
+    _numbers(emitter, "hardshrink", lambd=lambd)
+
+    def compute(a: Arithmetic, x: Value) -> Value:
+        small = a.compare("le", a.abs(x), a.constant(lambd))
+        return a.select(small, a.constant(0.0), x)
+
+    return _floating(emitter, "hardshrink", compute, input)
+
+
+@operation("torch.nn.functional.threshold", Function.threshold)
+def threshold(emitter: Emitter, input: Any, threshold: Any, value: Any) -> Tile:
+    """input above the threshold, value elsewhere."""
+    _numbers(emitter, "threshold", threshold=threshold, value=value)
+
+    def compute(a: Arithmetic, x: Value) -> Value:
+        # Of integers, both numbers are rounded towards zero, as in torch.
+        below = a.compare("le", x, a.constant(threshold))
+        return a.select(below, a.constant(value), x)
+
+    name = "torch.nn.functional.threshold"
+    return pointwise(emitter, name, Promotion.NUMBER, compute, [input])
 
 
 @define("torch.nn.functional.silu", Promotion.FLOATING, Function.silu)
