@@ -61,6 +61,7 @@ __all__ = [
     "device_print",
     "dot",
     "dot_scaled",
+    "float4_e2m1fn_x2_to_float32",
     "fma",
     "full",
     "grid",
@@ -554,6 +555,25 @@ def unpack_fp4(
         even, odd = wl.unpack_fp4(x[rows, :], torch.bfloat16)
     """
     raise outside("unpack_fp4")
+
+
+@device_function
+def float4_e2m1fn_x2_to_float32(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """As `unpack_fp4` to f32, by Helion's name.
+
+    Args:
+        input: a tile of torch.float4_e2m1fn_x2 or torch.uint8
+
+    Returns:
+        two f32 tiles of its shape: those in the lower 4 bits of each byte, and those in the upper
+
+    Raises:
+        DTypeError: the input holds no fp4
+
+    Example:
+        even, odd = wl.float4_e2m1fn_x2_to_float32(x[rows, :])
+    """
+    raise outside("float4_e2m1fn_x2_to_float32")
 
 
 @device_function

@@ -56,7 +56,7 @@ def check() -> list[str]:
     attributes = set(re.findall(r'"(tile\.[a-z_]+)"', _text(".h", ".cpp")))
     parts = (sources.ROOT / "frontend" / "wavetile").glob("language*.py")
     language = "\n".join(part.read_text() for part in parts)
-    functions = set(re.findall(r"^(?:def|class) (\w+)", language, re.MULTILINE))
+    functions = set(re.findall(r"^(?:def| *class) (\w+)", language, re.MULTILINE))
     # Made by a build, or by installing.
     made = re.compile(r"^(build|\.venv|/|~|https?:)")
 

@@ -373,3 +373,69 @@ def test_blocks_become_smaller_where_those_of_choice_do_not_fit() -> None:
 
     x = torch.randn(1, 3, 100, 32)
     exact(exchanged(x), torch.cat([x[..., 16:], -x[..., :16]], -1))
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+@pytest.mark.parametrize(("n", "m"), [(7, 7), (5, 9)])
+def test_indices_along_different_loops_are_rows_and_columns(
+    n: int, m: int, interpret: bool
+) -> None:
+    @helion.kernel(interpret=interpret)
+    def gathered(
+        x: torch.Tensor, i: torch.Tensor, j: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        out = torch.zeros(i.size(0), j.size(0))
+        diagonal = torch.zeros(i.size(0))
+        for rows in hl.tile(i.size(0)):
+            for cols in hl.tile(j.size(0)):
+                above = (i[rows] > 0)[:, None] & (j[cols] > 1)[None, :]
+                value = hl.load(x, [i[rows] - 1, j[cols]], extra_mask=above)
+                out[rows.index, cols.index] = x[i[rows], j[cols]] + value
+            # Two of one loop are elements.
+            diagonal[rows] = x[i[rows], i[rows] + 0]
+        return out, diagonal
+
+    x, i, j = torch.randn(20, 20), torch.randint(20, (n,)), torch.randint(20, (m,))
+    out, diagonal = gathered(x, i, j)
+    above = torch.where((i > 0)[:, None] & (j > 1), x[i[:, None] - 1, j], 0.0)
+    assert torch.equal(out, x[i[:, None], j] + above)
+    assert torch.equal(diagonal, x[i, i])
+
+
+def test_blocks_of_registered_sizes_index_as_rows_and_columns() -> None:
+    @helion.kernel(config=helion.Config(block_sizes=[16, 16, 16]))
+    def product(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        m, k = x.size()
+        n = y.size(1)
+        rows, cols = hl.register_block_size(8, 64), hl.register_block_size(8, 64)
+        out = torch.empty([m, n])
+        for block in hl.grid(helion.cdiv(m, rows) * helion.cdiv(n, cols)):
+            i = block % helion.cdiv(m, rows) * rows + hl.arange(rows)
+            j = block // helion.cdiv(m, rows) * cols + hl.arange(cols)
+            acc = hl.zeros([rows, cols])
+            for inner in hl.tile(k):
+                a = hl.load(x, [i, inner.index], extra_mask=(i < m)[:, None])
+                b = hl.load(y, [inner.index, j], extra_mask=(j < n)[None, :])
+                acc = torch.addmm(acc, a, b)
+            hl.store(out, [i, j], acc, extra_mask=(i < m)[:, None] & (j < n)[None, :])
+        return out
+
+    x, y = torch.randn(19, 13), torch.randn(13, 37)
+    exact(product(x, y), x.double() @ y.double())
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+def test_fp4_is_unpacked_by_another_name(interpret: bool) -> None:
+    @helion.kernel(interpret=interpret)
+    def unpacked(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        low, high = torch.empty(x.size(0)), torch.empty(x.size(0))
+        for tile in hl.tile(x.size(0)):
+            low[tile], high[tile] = hl.float4_e2m1fn_x2_to_float32(x[tile])
+        return low, high
+
+    magnitudes = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+    numbers = torch.tensor(magnitudes + [-number for number in magnitudes])
+    codes = torch.arange(256, dtype=torch.uint8)
+    low, high = unpacked(codes.view(torch.float4_e2m1fn_x2))
+    assert torch.equal(low, numbers[codes.long() % 16])
+    assert torch.equal(high, numbers[codes.long() // 16])

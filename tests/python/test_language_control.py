@@ -255,3 +255,30 @@ def test_mistakes() -> None:
     assert mistake(top_level, x).startswith(
         "ArgumentError: the bounds of a top-level loop are known before it runs"
     )
+
+
+@wavetile.kernel
+def scaled_by_rank_and_dtype(x: torch.Tensor, by: torch.Tensor | None, out: torch.Tensor) -> None:
+    given = by is not None
+    whole = given and by.dim() == 2
+    narrow = not (x.dtype == torch.float32 and True)
+    for rows in wl.tile(x.size(0)):
+        value = x[rows, :]
+        if whole:
+            value = value * by[rows, :]
+        elif given:
+            value = value * by[rows][:, None]
+        out[rows, :] = value.float() + 1 if narrow else value
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("shape", [None, (5,), (5, 3)])
+def test_what_the_rank_decides_is_decided_at_compile_time(
+    shape: tuple[int, ...] | None, dtype: torch.dtype
+) -> None:
+    x = torch.arange(15.0, dtype=dtype).reshape(5, 3)
+    by = None if shape is None else torch.full(shape, 2.0, dtype=dtype)
+    out = torch.empty(5, 3)
+    scaled_by_rank_and_dtype(x, by, out)
+    expected = x.float() * (1 if shape is None else 2)
+    assert torch.equal(out, expected + (dtype is torch.float16))

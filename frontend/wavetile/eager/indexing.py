@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from wavetile.eager.tiles import EagerTile
+from wavetile.eager.tiles import EagerTile, loop_of
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ def resolve(tensor: torch.Tensor, index: Any) -> Place:
     """What `tensor[index]` means for a tensor in memory."""
     resolved: list[Any] = []
     margins: list[tuple[int, int]] = []
-    for entry in _entries(index, tensor.dim()):
+    entries = _entries(index, tensor.dim())
+    for entry in entries:
         if entry is None:
             resolved.append(None)
             continue
@@ -100,7 +101,21 @@ def resolve(tensor: torch.Tensor, index: Any) -> Place:
         where, margin = _resolve(entry, size)
         resolved.append(where)
         margins += [margin] * _rank(entry)
-    return Place(tuple(resolved), tuple(margins))
+    return Place(_separate_loops(entries, resolved), tuple(margins))
+
+
+def _separate_loops(entries: list[Any], resolved: list[Any]) -> tuple[Any, ...]:
+    """Makes `x[i, j]` of tiles along different loops `x[i[:, None], j[None, :]]`."""
+    tensors = {at: e for at, e in enumerate(entries) if isinstance(e, torch.Tensor) and e.dim()}
+    places = [at for at, entry in tensors.items() if not _is_mask(entry)]
+    loops = {loop_of(entries[at]) for at in places}
+    if not len(places) == len(loops - {None}) > 1:
+        return tuple(resolved)
+    for axis, at in enumerate(places):
+        shape = [1] * len(places)
+        shape[axis] = -1
+        resolved[at] = resolved[at].reshape(shape)
+    return tuple(resolved)
 
 
 def load(tensor: torch.Tensor, index: Any) -> torch.Tensor:

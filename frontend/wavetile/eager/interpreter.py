@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from wavetile import language
 from wavetile.eager import blocks, indexing, meanings, memory, printing, random, scaled
-from wavetile.eager.tiles import EagerTile
+from wavetile.eager.tiles import EagerTile, along, common_loop, loop_of
 from wavetile.errors import ArgumentError, TensorAccessError, UnsupportedFunctionError
 
 #: Torch's names of the in-place operators.
@@ -62,7 +62,8 @@ class Interpreter(TorchFunctionMode):
         if func is torch.Tensor.__getitem__:
             tensor, index = args
             load = indexing.load_of_tile if _is_value(tensor) else indexing.load
-            return _as_value(load(tensor, index))
+            indices = index if isinstance(index, (tuple, list)) else (index,)
+            return _along(_as_value(load(tensor, index)), (tensor, *indices))
         if func is torch.Tensor.__setitem__:
             tensor, index, value = args
             if _is_value(tensor):
@@ -75,7 +76,8 @@ class Interpreter(TorchFunctionMode):
             args = (args[0].clone(), *args[1:])
         meaning = meanings.MEANINGS.get(func, func)
         args = blocks.with_sizes(self._tiles, func, args)
-        return _as_value(blocks.over_short_blocks(self._tiles, meaning, args, kwargs or {}))
+        result = blocks.over_short_blocks(self._tiles, meaning, args, kwargs or {})
+        return _along(_as_value(result), args)
 
     def _extent(self, size: Any) -> int:
         if isinstance(size, torch.Tensor):
@@ -86,6 +88,7 @@ class Interpreter(TorchFunctionMode):
 
     def _blocks(self, begin: Any, end: Any, block_size: Any) -> list[EagerTile]:
         low, high = self._extent(begin), self._extent(end)
+        loop = block_size if isinstance(block_size, language.BlockSize) else object()
         match block_size:
             case None:
                 size = 1 if self._index_by_index else max(1, high - low)
@@ -94,7 +97,15 @@ class Interpreter(TorchFunctionMode):
             case _:
                 raise ArgumentError(f"a block size is a positive constant, not {block_size!r}")
         return [
-            EagerTile(start, min(start + size, high), size, number, -(-(high - low) // size), high)
+            EagerTile(
+                start,
+                min(start + size, high),
+                size,
+                number,
+                -(-(high - low) // size),
+                high,
+                dim=loop,
+            )
             for number, start in enumerate(range(low, high, size))
         ]
 
@@ -235,7 +246,8 @@ class Interpreter(TorchFunctionMode):
 
     def arange(self, size: Any, dtype: torch.dtype = torch.int64) -> torch.Tensor:
         """`wl.arange`."""
-        return _as_value(torch.arange(*self._sizes(size), dtype=dtype))
+        loop = size if isinstance(size, language.BlockSize) else loop_of(size)
+        return along(_as_value(torch.arange(*self._sizes(size), dtype=dtype)), loop)
 
     def rand(self, shape: Any, seed: Any) -> torch.Tensor:
         """`wl.rand`."""
@@ -307,6 +319,10 @@ class Interpreter(TorchFunctionMode):
         """`wl.unpack_fp4`."""
         return _as_value(scaled.unpack_fp4(input, dtype))
 
+    def float4_e2m1fn_x2_to_float32(self, input: Any) -> Any:
+        """`wl.float4_e2m1fn_x2_to_float32`."""
+        return self.unpack_fp4(input)
+
     def pack_fp4(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
         """`wl.pack_fp4`."""
         return _as_value(scaled.pack_fp4(low, high))
@@ -322,6 +338,11 @@ class Interpreter(TorchFunctionMode):
 
 def _is_value(tensor: torch.Tensor) -> bool:
     return getattr(tensor, "_wavetile_value", False)
+
+
+def _along(result: Any, operands: Iterable[Any]) -> Any:
+    """Says along what loop a result of one dimension runs."""
+    return along(result, common_loop(operands)) if isinstance(result, torch.Tensor) else result
 
 
 def _as_value(result: Any) -> Any:

@@ -3,11 +3,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 import torch
 
 from wavetile.language import Tile
+
+#: The attribute of a tensor that says along what loop its only dimension runs.
+_LOOP = "_wavetile_loop"
+
+
+def along(tensor: torch.Tensor, loop: object) -> torch.Tensor:
+    """Says along what loop the only dimension of a tensor runs; None if nobody knows."""
+    if tensor.dim() == 1 and loop is not None:
+        setattr(tensor, _LOOP, loop)
+    return tensor
+
+
+def loop_of(value: object) -> object:
+    """The loop along which a tile index or a tensor of one dimension runs, or None."""
+    if isinstance(value, EagerTile):
+        return value.dim
+    if isinstance(value, torch.Tensor) and value.dim() == 1:
+        return getattr(value, _LOOP, None)
+    return None
+
+
+def common_loop(values: Iterable[object]) -> object:
+    """The only loop along which any of these runs, or None."""
+    loops = {loop_of(value) for value in values} - {None}
+    return loops.pop() if len(loops) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -18,6 +44,7 @@ class EagerTile(Tile):
         begin, end, block_size, id, count: see `wl.Tile`
         upper: the end of its loop
         offset: what was added to the variable, as in `x[rows + 1]`
+        dim: is the same for the variables of one dimension of one loop
     """
 
     begin: int
@@ -27,11 +54,13 @@ class EagerTile(Tile):
     count: int
     upper: int
     offset: int = 0
+    dim: object = field(default_factory=object)
 
     @property
     def index(self) -> torch.Tensor:  # type: ignore[override]
         """The indices, an i64 tensor of one dimension."""
-        return torch.arange(self.begin + self.offset, self.end + self.offset)
+        indices = torch.arange(self.begin + self.offset, self.end + self.offset)
+        return along(indices, self.dim)
 
     def __len__(self) -> int:
         return self.end - self.begin

@@ -7,9 +7,10 @@ A region is what device code is made of and one launch plan. Everything else is 
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -196,6 +197,39 @@ def _size_of(node: ast.expr) -> tuple[str, int | None] | None:
     return (node.value.id, number) if isinstance(number, int) else None
 
 
+#: What a guard knows of a tensor in any case.
+_GUARDED_METHODS = ("dim", "ndimension", "is_floating_point")
+_GUARDED_ATTRIBUTES = ("ndim", "dtype")
+
+
+def _is_guarded(source: FunctionSource, constants: Set[str], node: ast.expr) -> bool:
+    """Whether an expression differs only between calls that are compiled for separately.
+
+    Such are ranks, dtypes, what is None, `constants`, and what is decided by these.
+    """
+    every = functools.partial(_is_guarded, source, constants)
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Name():
+            return node.id in constants
+        case ast.Compare(left=ast.Name(), ops=[ast.Is() | ast.IsNot()], comparators=[other]):
+            return isinstance(other, ast.Constant) and other.value is None
+        case ast.Compare():
+            return every(node.left) and all(map(every, node.comparators))
+        case ast.BoolOp():
+            return all(map(every, node.values))
+        case ast.UnaryOp(op=ast.Not()):
+            return every(node.operand)
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr=method), args=[], keywords=[]):
+            return method in _GUARDED_METHODS
+        case ast.Attribute(value=ast.Name()) if node.attr in _GUARDED_ATTRIBUTES:
+            return True
+        case ast.Attribute():
+            return isinstance(source.resolve(node), torch.dtype)
+    return False
+
+
 class _HostFacts:
     """What host code says about names without being run."""
 
@@ -221,6 +255,9 @@ class _HostFacts:
                 continue
             targets, unpacks = _targets(node)
             value = node.value
+            decides = isinstance(value, (ast.Compare, ast.BoolOp, ast.UnaryOp))
+            if decides and not unpacks and _is_guarded(source, self.constants, value):
+                self.constants |= {name for name in targets if assigned[name] == 1}
             self.constants |= {name for name, _ in registrations(source, node)}
             if _call_of(source, value, language.register_tunable) is not None:
                 self.constants |= set(targets)

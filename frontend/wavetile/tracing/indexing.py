@@ -89,7 +89,8 @@ class _Resolver:
     A `wl.tile` variable and a slice give a dimension at their place, ints and tiles without
     dimensions none. Other tiles of indices broadcast against one another; what they broadcast to
     stands where the first of them is, or before everything else if a slice, a tile variable or
-    None lies between two of them.
+    None lies between two of them. Those with one dimension each, all of different loops, are that
+    of rows, of columns and so on, as nothing else could be meant.
     """
 
     def __init__(self, emitter: Emitter, tensor: MemoryTensor, entries: tuple[Any, ...]) -> None:
@@ -104,6 +105,7 @@ class _Resolver:
         self.layout: list[tuple[int | None, Dim]] = []
 
     def resolve(self) -> Access:
+        self._separate_loops()
         tiles = {i: e for i, e in enumerate(self.entries) if isinstance(e, Tile) and e.dims}
         broadcast = [(-1, dim) for dim in self.emitter.common_dims(tiles.values())]
         for at, entry in enumerate(self.entries):
@@ -115,6 +117,24 @@ class _Resolver:
             self.layout = broadcast + [pair for pair in self.layout if pair[0] != -1]
         self._finish()
         return self.access
+
+    def _separate_loops(self) -> None:
+        """Makes `x[i, j]` of tiles along different loops `x[i[:, None], j[None, :]]`."""
+        places = [i for i, e in enumerate(self.entries) if isinstance(e, Tile) and e.dims]
+        tiles = [self.entries[place] for place in places]
+        dims = [dim for tile in tiles for dim in tile.dims]
+        names = {dim.name for dim in dims}
+        if not len(tiles) == len(dims) == len(names) > 1:
+            return
+        if not all(dim.whole or dim.name in self.emitter.dims.blocks for dim in dims):
+            return
+        entries = list(self.entries)
+        for axis, (place, tile) in enumerate(zip(places, tiles, strict=True)):
+            for other in range(len(tiles)):
+                if other != axis:
+                    tile = self.emitter.expand_dims(tile, other)
+            entries[place] = tile
+        self.entries = tuple(entries)
 
     def _add(self, entry: Any) -> None:
         access, emitter = self.access, self.emitter

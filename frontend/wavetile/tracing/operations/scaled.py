@@ -105,6 +105,12 @@ def unpack_fp4(emitter: Emitter, input: Any, dtype: Any = torch.float32) -> tupl
     return emitter.cast(low, dtype), emitter.cast(high, dtype)
 
 
+@operation("wl.float4_e2m1fn_x2_to_float32", language.float4_e2m1fn_x2_to_float32)
+def float4_e2m1fn_x2_to_float32(emitter: Emitter, input: Any) -> tuple[Tile, Tile]:
+    """As wl.unpack_fp4 to f32, by Helion's name."""
+    return unpack_fp4(emitter, input)
+
+
 @operation("wl.pack_fp4", language.pack_fp4)
 def pack_fp4(emitter: Emitter, low: Any, high: Any) -> Tile:
     """Bytes with the fp4 nearest to two floats: the reverse of wl.unpack_fp4."""
