@@ -96,6 +96,10 @@ class Settings:
             in torch either way.
         interpret: run the kernel as Python, with torch computing device code eagerly; by default
             if the environment variable WAVETILE_INTERPRET is 1 when the kernel is decorated
+
+    Example:
+        @wavetile.kernel(target="gfx950", fast_math=False)
+        def copy(x: torch.Tensor) -> torch.Tensor: ...
     """
 
     target: str | None = None

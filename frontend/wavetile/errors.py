@@ -15,7 +15,18 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A place in a source file: a 1-based line, 0-based columns, and the calls that lead there."""
+    """A place in a source file.
+
+    Attributes:
+        file: its name
+        line: counted from 1
+        column, end_column: counted from 0 in UTF-8 bytes, as Python's ast does; the end may not be
+            known
+        caller: the call that leads there, for a place in a helper function
+
+    Example:
+        print(error.location.line, error.location.excerpt())
+    """
 
     file: str
     line: int
@@ -24,7 +35,11 @@ class SourceLocation:
     caller: SourceLocation | None = None
 
     def called_from(self, caller: SourceLocation | None) -> SourceLocation:
-        """This place, reached through a call at `caller`."""
+        """This place, reached through a call.
+
+        Args:
+            caller: the place of the call, after those that lead to it already
+        """
         if self.caller is not None:
             return replace(self, caller=self.caller.called_from(caller))
         return replace(self, caller=caller)

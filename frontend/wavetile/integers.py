@@ -5,6 +5,15 @@
 def cdiv(a: int, b: int) -> int:
     """a / b rounded up.
 
+    Args:
+        a, b: ints, b not 0
+
+    Returns:
+        an int
+
+    Raises:
+        ZeroDivisionError: b is 0
+
     Example:
         blocks = wavetile.cdiv(x.size(0), 64)
     """
@@ -12,7 +21,13 @@ def cdiv(a: int, b: int) -> int:
 
 
 def next_power_of_2(n: int) -> int:
-    """The smallest power of two that is not below `n`; 1 for `n` below 1.
+    """The smallest power of two that is not below `n`; 1 for `n` below 1. Raises nothing.
+
+    Args:
+        n: an int
+
+    Returns:
+        an int
 
     Example:
         capacity = wavetile.next_power_of_2(x.size(1))

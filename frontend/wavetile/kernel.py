@@ -35,6 +35,9 @@ class Kernel(Generic[P, R]):
         settings: what the user wants
         configs: how to compile, as far as it is not left to the compiler, in order of preference
         backward: how its gradients are computed, or None
+
+    Example:
+        print(softmax.bind(x, target="gfx950").explain())
     """
 
     __name__: str
@@ -277,8 +280,12 @@ def kernel(
         config: how to compile the kernel; what it leaves out is chosen by the compiler
         configs: several Configs in order of preference: a call takes the first that the target's
             compiler accepts and whose limits (the capacity of a resident row) hold for it
+        function: the function; without it, this is a decorator with options
         target, fast_math, interpret: see `Settings`
         options: options of Helion's decorator, which mean nothing here and warn
+
+    Returns:
+        the kernel, which is called as the function is
 
     Raises:
         ConfigError: a Config or an option that does not exist, or both `config` and `configs`

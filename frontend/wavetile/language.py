@@ -38,6 +38,13 @@ from wavetile.language_atomics import (
     atomic_xchg,
     atomic_xor,
 )
+from wavetile.language_random import rand, randint, randn
+from wavetile.language_scaled import (
+    dot_scaled,
+    float4_e2m1fn_x2_to_float32,
+    pack_fp4,
+    unpack_fp4,
+)
 from wavetile.tunables import IntegerFragment
 
 __all__ = [
@@ -96,6 +103,10 @@ class Tile:
     Used as an index it selects those elements: `x[rows]`, `x[rows + 1]`. Exists in device code
     only.
 
+    Example:
+        for rows in wl.tile(m):
+            out[rows] = x[rows + 1] * (rows.index < m - 1)
+
     Attributes:
         index: the indices, an i64 tile of one dimension
         begin: the first index, an int
@@ -128,6 +139,9 @@ class BlockSize(int):
     Attributes:
         low, high: the limits
         name: the host variable that holds it
+
+    Example:
+        size = wl.register_block_size(16, 128)
     """
 
     low: int
@@ -251,6 +265,9 @@ def jagged_tile(parent: torch.Tensor) -> Iterator[Any]:
     Args:
         parent: a tile of integers whose dimensions are those of loops around: the end of each row
 
+    Yields:
+        a `Tile` for each block.
+
     Raises:
         ArgumentError: it is something else, or the loop is a top-level one
         ShapeError: something sorts, scans or averages along it
@@ -273,6 +290,9 @@ def load(
         tensor: a tensor in memory
         index: a list of indices as in `tensor[...]`
         extra_mask: a tile of bool that broadcasts to the result's shape
+
+    Returns:
+        a tile of the tensor's dtype, in the shape of `tensor[index]`
 
     Raises:
         DTypeError: the mask is no tile of bool, or an index no integer
@@ -317,6 +337,13 @@ def zeros(shape: Sequence[Any], dtype: torch.dtype = torch.float32) -> torch.Ten
         shape: for each dimension a `Tile`, for as many elements as it has, or an int
         dtype: the element type
 
+    Returns:
+        a tile of that shape
+
+    Raises:
+        ArgumentError: a shape of something else
+        DTypeError: a dtype that tiles do not have
+
     Example:
         acc = wl.zeros([rows, cols], dtype=torch.float32)
     """
@@ -332,6 +359,13 @@ def full(shape: Sequence[Any], value: float, dtype: torch.dtype | None = None) -
         value: a bool, int or float
         dtype: the element type; without it that of `torch.full`: bool, i64 or f32
 
+    Returns:
+        a tile of that shape
+
+    Raises:
+        ArgumentError: a shape or a value of something else
+        DTypeError: a dtype that tiles do not have
+
     Example:
         highest = wl.full([rows], float("-inf"), dtype=torch.float32)
     """
@@ -345,6 +379,16 @@ def arange(size: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
     Args:
         size: an int, or a `Tile` for as many elements as it has
         dtype: an integer or floating-point type
+
+    Returns:
+        a tile of one dimension
+
+    Raises:
+        ArgumentError: a size of something else
+        DTypeError: the dtype is bool
+
+    Example:
+        even = x[rows, :].gather(-1, (wl.arange(8) * 2)[None, :])
     """
     raise outside("arange")
 
@@ -355,6 +399,9 @@ def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
 
     Args:
         a, b, c: tiles of floats, or numbers; they broadcast and promote as in torch
+
+    Returns:
+        a tile of the shape and dtype that they have in common
 
     Raises:
         DTypeError: the operands are not floats
@@ -407,6 +454,13 @@ def reduce(
         other: the result where there is no element, or one for each tile
         keep_dims: leave a dimension of size one
 
+    Returns:
+        a tile without that dimension, of the input's dtype, or a tuple of them
+
+    Raises:
+        ShapeError: there is no such dimension, or the tiles differ in shape
+        DTypeError: the function changes a dtype
+
     Example:
         largest = wl.reduce(torch.maximum, x[rows, :], dim=-1, other=-float("inf"))
     """
@@ -415,19 +469,56 @@ def reduce(
 
 @device_function
 def cumsum(input: torch.Tensor, dim: int) -> torch.Tensor:
-    """As torch.cumsum: the sum of all elements up to each one along a dimension."""
+    """As torch.cumsum: the sum of all elements up to each one along a dimension.
+
+    Args:
+        input: a tile of integers or floats
+        dim: the dimension
+
+    Returns:
+        a tile of the input's shape; of its dtype, i64 for bool and other integers
+
+    Raises:
+        ShapeError: there is no such dimension
+
+    Example:
+        ends = wl.cumsum(lengths[rows], dim=0)
+    """
     raise outside("cumsum")
 
 
 @device_function
 def cumprod(input: torch.Tensor, dim: int) -> torch.Tensor:
-    """As torch.cumprod: the product of all elements up to each one along a dimension."""
+    """As torch.cumprod: the product of all elements up to each one along a dimension.
+
+    Args:
+        input: a tile of integers or floats
+        dim: the dimension
+
+    Returns:
+        a tile of the input's shape; of its dtype, i64 for bool and other integers
+
+    Raises:
+        ShapeError: there is no such dimension
+
+    Example:
+        decay = wl.cumprod(alpha[rows, :], dim=-1)
+    """
     raise outside("cumprod")
 
 
 @device_function
 def join(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Two tiles of one shape along a new last dimension of size two.
+
+    Args:
+        a, b: tiles, which broadcast and promote as in torch
+
+    Returns:
+        a tile with one dimension more than they have
+
+    Raises:
+        ShapeError: they do not broadcast
 
     Example:
         pairs = wl.join(real, imaginary)
@@ -439,38 +530,19 @@ def join(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 def split(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The two tiles of which the last dimension, of size two, is made: the reverse of `join`.
 
+    Args:
+        input: a tile
+
+    Returns:
+        two tiles of its dtype without its last dimension
+
     Raises:
         ShapeError: the last dimension does not have size two
-    """
-    raise outside("split")
-
-
-@device_function
-def rand(shape: Sequence[Any], seed: int) -> torch.Tensor:
-    """Random f32, uniform from 0 up to 1, by Philox 4x32-10.
-
-    The numbers depend on the seed and on the indices in the whole loops, not on block sizes.
-
-    Args:
-        shape: as for `zeros`
-        seed: an int, or a tile of i64 without dimensions
 
     Example:
-        keep = wl.rand([rows, cols], seed) > 0.1
+        first, second = wl.split(x[rows, :].reshape([rows, n // 2, 2]))
     """
-    raise outside("rand")
-
-
-@device_function
-def randn(shape: Sequence[Any], seed: int) -> torch.Tensor:
-    """Random f32, normal with mean 0 and deviation 1; the arguments are those of `rand`."""
-    raise outside("randn")
-
-
-@device_function
-def randint(shape: Sequence[Any], low: int, high: int, seed: int) -> torch.Tensor:
-    """Random i32 from `low` up to `high`, which is not among them; otherwise as `rand`."""
-    raise outside("randint")
+    raise outside("split")
 
 
 @device_function
@@ -489,6 +561,9 @@ def dot(
         acc: a tile of M x N
         out_dtype: the dtype of the result; without it that of `acc`, or f32 (f64 for f64)
 
+    Returns:
+        a tile of M x N
+
     Raises:
         ShapeError: the dimensions do not agree
         DTypeError: the dtypes differ or have no product
@@ -498,97 +573,6 @@ def dot(
             acc = wl.dot(x[rows, k], y[k, cols], acc)
     """
     raise outside("dot")
-
-
-@device_function
-def dot_scaled(
-    mat1: torch.Tensor,
-    mat1_scale: torch.Tensor | None,
-    mat1_format: str,
-    mat2: torch.Tensor,
-    mat2_scale: torch.Tensor | None,
-    mat2_format: str,
-    acc: torch.Tensor | None = None,
-    out_dtype: torch.dtype | None = None,
-) -> torch.Tensor:
-    """The product of matrices whose elements share scales, plus `acc`, summed in f32.
-
-    A scale is a power of two for 32 elements along K (the MX formats of the OCP).
-
-    Args:
-        mat1: M x K; M x K/2 bytes for "e2m1", with even elements in the lower bits
-        mat1_scale: M x K/32 of torch.float8_e8m0fnu or torch.uint8, or one for each element of
-            mat1; None for 1
-        mat1_format: "e2m1", "e4m3", "e5m2", "bf16" or "fp16"
-        mat2: K x N; K/2 x N bytes for "e2m1"
-        mat2_scale: N x K/32, or K/32 x N, or one for each element of mat2; None for 1
-        mat2_format: as for mat1
-        acc: a tile of M x N
-        out_dtype: the dtype of the result; without it that of `acc`, or f32
-
-    Raises:
-        ArgumentError: a format that does not exist
-        DTypeError: a matrix or scale whose dtype is not of its format
-        ShapeError: the dimensions do not agree
-
-    Example:
-        acc = wl.dot_scaled(x[rows, :], x_scale[rows, :], "e4m3",
-                            y[:, cols], y_scale[cols, :], "e4m3", acc)
-    """
-    raise outside("dot_scaled")
-
-
-@device_function
-def unpack_fp4(
-    input: torch.Tensor, dtype: torch.dtype = torch.float32
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The two fp4 numbers (e2m1) in each byte, as floats.
-
-    Args:
-        input: a tile of torch.float4_e2m1fn_x2 or torch.uint8
-        dtype: of the results
-
-    Returns:
-        those in the lower 4 bits, the even elements, and those in the upper ones
-
-    Example:
-        even, odd = wl.unpack_fp4(x[rows, :], torch.bfloat16)
-    """
-    raise outside("unpack_fp4")
-
-
-@device_function
-def float4_e2m1fn_x2_to_float32(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """As `unpack_fp4` to f32, by Helion's name.
-
-    Args:
-        input: a tile of torch.float4_e2m1fn_x2 or torch.uint8
-
-    Returns:
-        two f32 tiles of its shape: those in the lower 4 bits of each byte, and those in the upper
-
-    Raises:
-        DTypeError: the input holds no fp4
-
-    Example:
-        even, odd = wl.float4_e2m1fn_x2_to_float32(x[rows, :])
-    """
-    raise outside("float4_e2m1fn_x2_to_float32")
-
-
-@device_function
-def pack_fp4(low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
-    """Bytes with the nearest fp4 (e2m1) of two floats: the reverse of `unpack_fp4`.
-
-    Of two that are as near the even one is taken; NaN and what is above 6 in magnitude is 6.
-
-    Args:
-        low, high: tiles of floats, for the lower and the upper 4 bits
-
-    Returns:
-        a tile of torch.float4_e2m1fn_x2
-    """
-    raise outside("pack_fp4")
 
 
 @device_function
@@ -675,7 +659,21 @@ def inline_asm_elementwise(
     is_pure: bool = True,
     pack: int = 1,
 ) -> Any:
-    """As `inline_asm`, by Helion's name."""
+    """As `inline_asm`, by Helion's name.
+
+    Args:
+        asm, constraints, args, dtype, is_pure, pack: as for `inline_asm`
+
+    Returns:
+        a tile of the operands' shape, or a tuple of them
+
+    Raises:
+        ArgumentError: the strings are no constants, or there is no operand
+        CompilationError: the target has no such instruction, or the constraints do not fit
+
+    Example:
+        larger = wl.inline_asm_elementwise("v_max_f32 $0, $1, $2", "=v,v,v", [a, b], torch.float32)
+    """
     raise outside("inline_asm_elementwise")
 
 
@@ -715,6 +713,9 @@ def register_tunable(name: str, fragment: IntegerFragment) -> int:
         fragment: `wavetile.IntegerFragment` or `wavetile.PowerOfTwoFragment`: what it may be,
             and what it is if the Config does not say
 
+    Returns:
+        what the Config chooses, an int
+
     Raises:
         ConfigError: the Config chooses something else
         ArgumentError: the fragment is none
@@ -729,7 +730,7 @@ def barrier() -> None:
     """Says that a top-level loop needs what the one before it has stored.
 
     Top-level loops always run in order, each after all blocks of the one before, so that this
-    changes nothing; it stands between them, in host code.
+    changes nothing; it stands between them, in host code. Raises nothing.
 
     Example:
         for rows in wl.tile(m):
@@ -753,6 +754,9 @@ def register_block_size(
         high: the largest allowed size
         name: what it is called; the compiler takes the variable that it is assigned to
 
+    Returns:
+        what the Config chooses; without it a power of two up to 64
+
     Raises:
         ArgumentError: for limits that are not positive or out of order
         ConfigError: the Config chooses a size outside of them
@@ -775,6 +779,17 @@ def register_block_size(
 @device_function
 def static_range(begin_or_end: int, end: int | None = None, step: int = 1) -> Iterator[int]:
     """`range` over constants, unrolled at compile time.
+
+    Args:
+        begin_or_end: the number of steps, or the first number if `end` is given
+        end: one past the last number
+        step: the distance between numbers
+
+    Yields:
+        ints, constants of device code.
+
+    Raises:
+        ArgumentError: at compile time, for what is no constant int
 
     Example:
         for i in wl.static_range(4):

@@ -22,9 +22,6 @@ def atomic_add(
 ) -> torch.Tensor:
     """Adds to elements of a tensor that other blocks may change at the same time.
 
-    The other atomics (`atomic_max`, `atomic_min`, `atomic_and`, `atomic_or`, `atomic_xor`,
-    `atomic_xchg`) take the same arguments. Maxima and minima of floats give NaN if either is NaN.
-
     Args:
         tensor: a tensor in memory
         index: a list of indices as in `tensor[...]`; each element that it names is changed, one
@@ -57,7 +54,26 @@ def atomic_max(
     scope: str = "device",
     extra_mask: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Puts the larger of element and value there; see `atomic_add`."""
+    """Puts the larger of element and value there: NaN if either is NaN.
+
+    Args:
+        tensor: a tensor in memory of integers or floats
+        index: a list of indices as in `tensor[...]`
+        value: a tile that broadcasts to that place, or a number; converted to the tensor's dtype
+        sem, scope, extra_mask: as for `atomic_add`
+
+    Returns:
+        the elements as they were, in the place's shape and the tensor's dtype; 0 for those left
+        alone or outside
+
+    Raises:
+        DTypeError: the dtype has no such atomic
+        ShapeError: the value or the mask does not broadcast to that place
+        ArgumentError: an order or a scope that does not exist
+
+    Example:
+        wl.atomic_max(highest, [labels[rows]], v)
+    """
     raise outside("atomic_max")
 
 
@@ -70,7 +86,26 @@ def atomic_min(
     scope: str = "device",
     extra_mask: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Puts the smaller of element and value there; see `atomic_add`."""
+    """Puts the smaller of element and value there: NaN if either is NaN.
+
+    Args:
+        tensor: a tensor in memory of integers or floats
+        index: a list of indices as in `tensor[...]`
+        value: a tile that broadcasts to that place, or a number; converted to the tensor's dtype
+        sem, scope, extra_mask: as for `atomic_add`
+
+    Returns:
+        the elements as they were, in the place's shape and the tensor's dtype; 0 for those left
+        alone or outside
+
+    Raises:
+        DTypeError: the dtype has no such atomic
+        ShapeError: the value or the mask does not broadcast to that place
+        ArgumentError: an order or a scope that does not exist
+
+    Example:
+        wl.atomic_min(lowest, [labels[rows]], v)
+    """
     raise outside("atomic_min")
 
 
@@ -83,7 +118,26 @@ def atomic_and(
     scope: str = "device",
     extra_mask: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Puts the bitwise and of element and value there; see `atomic_add`."""
+    """Puts the bitwise and of element and value there.
+
+    Args:
+        tensor: a tensor in memory of bool or integers
+        index: a list of indices as in `tensor[...]`
+        value: a tile that broadcasts to that place, or a number; converted to the tensor's dtype
+        sem, scope, extra_mask: as for `atomic_add`
+
+    Returns:
+        the elements as they were, in the place's shape and the tensor's dtype; 0 for those left
+        alone or outside
+
+    Raises:
+        DTypeError: the dtype has no such atomic
+        ShapeError: the value or the mask does not broadcast to that place
+        ArgumentError: an order or a scope that does not exist
+
+    Example:
+        wl.atomic_and(flags, [rows], ~1)
+    """
     raise outside("atomic_and")
 
 
@@ -96,7 +150,26 @@ def atomic_or(
     scope: str = "device",
     extra_mask: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Puts the bitwise or of element and value there; see `atomic_add`."""
+    """Puts the bitwise or of element and value there.
+
+    Args:
+        tensor: a tensor in memory of bool or integers
+        index: a list of indices as in `tensor[...]`
+        value: a tile that broadcasts to that place, or a number; converted to the tensor's dtype
+        sem, scope, extra_mask: as for `atomic_add`
+
+    Returns:
+        the elements as they were, in the place's shape and the tensor's dtype; 0 for those left
+        alone or outside
+
+    Raises:
+        DTypeError: the dtype has no such atomic
+        ShapeError: the value or the mask does not broadcast to that place
+        ArgumentError: an order or a scope that does not exist
+
+    Example:
+        wl.atomic_or(flags, [labels[rows]], 1)
+    """
     raise outside("atomic_or")
 
 
@@ -109,7 +182,26 @@ def atomic_xor(
     scope: str = "device",
     extra_mask: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Puts the bitwise exclusive or of element and value there; see `atomic_add`."""
+    """Puts the bitwise exclusive or of element and value there.
+
+    Args:
+        tensor: a tensor in memory of bool or integers
+        index: a list of indices as in `tensor[...]`
+        value: a tile that broadcasts to that place, or a number; converted to the tensor's dtype
+        sem, scope, extra_mask: as for `atomic_add`
+
+    Returns:
+        the elements as they were, in the place's shape and the tensor's dtype; 0 for those left
+        alone or outside
+
+    Raises:
+        DTypeError: the dtype has no such atomic
+        ShapeError: the value or the mask does not broadcast to that place
+        ArgumentError: an order or a scope that does not exist
+
+    Example:
+        wl.atomic_xor(parity, [labels[rows]], 1)
+    """
     raise outside("atomic_xor")
 
 
@@ -122,7 +214,26 @@ def atomic_xchg(
     scope: str = "device",
     extra_mask: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Puts the value there; see `atomic_add`."""
+    """Puts the value there.
+
+    Args:
+        tensor: a tensor in memory of integers or floats
+        index: a list of indices as in `tensor[...]`
+        value: a tile that broadcasts to that place, or a number; converted to the tensor's dtype
+        sem, scope, extra_mask: as for `atomic_add`
+
+    Returns:
+        the elements as they were, in the place's shape and the tensor's dtype; 0 for those left
+        alone or outside
+
+    Raises:
+        DTypeError: the dtype has no such atomic
+        ShapeError: the value or the mask does not broadcast to that place
+        ArgumentError: an order or a scope that does not exist
+
+    Example:
+        before = wl.atomic_xchg(owner, [labels[rows]], rows.id)
+    """
     raise outside("atomic_xchg")
 
 
@@ -136,10 +247,23 @@ def atomic_cas(
     scope: str = "device",
     extra_mask: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Puts the value where the element has the bits of `expected`; see `atomic_add`.
+    """Puts the value where the element has the bits of `expected`.
+
+    Args:
+        tensor: a tensor in memory of integers or floats
+        index: a list of indices as in `tensor[...]`
+        expected, value: tiles that broadcast to that place, or numbers; converted to the tensor's
+            dtype
+        sem, scope, extra_mask: as for `atomic_add`
 
     Returns:
-        the elements as they were: those equal to `expected` were replaced
+        the elements as they were, in the place's shape and the tensor's dtype: those equal to
+        `expected` were replaced
+
+    Raises:
+        DTypeError: the dtype has no such atomic
+        ShapeError: the values or the mask do not broadcast to that place
+        ArgumentError: an order or a scope that does not exist
 
     Example:
         first = wl.atomic_cas(owner, [rows.id], -1, rows.begin) == -1

@@ -29,6 +29,10 @@ class TorchOp(Generic[P, R]):
     Attributes:
         kernel: the kernel
         op: the operator, a `torch._ops.OpOverload`
+
+    Example:
+        op = wavetile.torch_op("mylib::softmax", softmax)
+        torch.library.opcheck(op.op, (torch.randn(8, 100),))
     """
 
     def __init__(self, name: str, kernel: Kernel[P, R], schema: str) -> None:
@@ -104,6 +108,9 @@ def torch_op(
         mutates_args: names of the parameters that the kernel stores to
         schema: the operator's, such as "(Tensor x, float eps) -> Tensor"; without it from the
             annotations of parameters and result, as `torch.library.infer_schema` reads them
+
+    Returns:
+        the operator, which is called as the kernel is
 
     Raises:
         ArgumentError: a name without namespace, a parameter without an annotation that a schema

@@ -20,8 +20,15 @@ BLOCK_SIZES: ContextVar[Mapping[str, int | str] | None] = ContextVar("block size
 class IntegerFragment:
     """The ints from `low` to `high`.
 
+    Attributes:
+        low, high: the limits, which are among them
+        default: the one without a Config; None for `low`
+
     Raises:
         ArgumentError: limits out of order, or a default outside of them
+
+    Example:
+        stages = wl.register_tunable("stages", wavetile.IntegerFragment(1, 5, 2))
     """
 
     low: int
@@ -40,7 +47,11 @@ class IntegerFragment:
         return self.low if self.default is None else self.default
 
     def holds(self, value: int) -> bool:
-        """Whether a Config may choose this value."""
+        """Whether a Config may choose this value.
+
+        Args:
+            value: an int
+        """
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
@@ -49,10 +60,18 @@ class IntegerFragment:
 
 @dataclass(frozen=True)
 class PowerOfTwoFragment(IntegerFragment):
-    """The powers of two from `low` to `high`, which are powers of two themselves."""
+    """The powers of two from `low` to `high`, which are powers of two themselves.
+
+    Example:
+        split_k = wl.register_tunable("split_k", wavetile.PowerOfTwoFragment(1, 64))
+    """
 
     def holds(self, value: int) -> bool:
-        """Whether a Config may choose this value."""
+        """Whether a Config may choose this value.
+
+        Args:
+            value: an int
+        """
         return super().holds(value) and value & (value - 1) == 0
 
     def __str__(self) -> str:

@@ -12,8 +12,14 @@ from wavetile.errors import DeviceNotFoundError
 def library_path() -> Path:
     """The HIP library of the software device, `libamdhip64.so.7`.
 
+    Returns:
+        its file
+
     Raises:
         DeviceNotFoundError: Wavetile was built without the software device
+
+    Example:
+        hip = ctypes.CDLL(str(wavetile.device.library_path()))
     """
     path = software_device()
     if path is None:

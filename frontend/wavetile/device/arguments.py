@@ -31,6 +31,9 @@ class Argument:
         data: a buffer's contents, or a number as an array without dimensions
         is_buffer: the kernel gets a pointer to a copy of `data` in device memory
         output: the file that gets the buffer's contents after the launch
+
+    Example:
+        with_bias = Argument("bias.npy", numpy.zeros(8, "float32"), is_buffer=True)
     """
 
     text: str
@@ -81,8 +84,18 @@ def _number(match: re.Match[str], text: str) -> numpy.ndarray:
 def parse_argument(text: str) -> Argument:
     """The argument that an --arg stands for.
 
+    Args:
+        text: a number such as `i32=1000`, a file `in.npy` or `inout.npy:rw`, or a buffer of zeros
+            `f32[1000]:out.npy` which is written to that file
+
+    Returns:
+        the argument, its files read
+
     Raises:
         ArgumentError: it has none of the forms, or its file cannot be read
+
+    Example:
+        count = parse_argument("i32=1000")
     """
     text = text.strip()
     if match := _OUTPUT.fullmatch(text):

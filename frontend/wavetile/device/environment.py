@@ -10,7 +10,17 @@ from wavetile.device import library_path
 
 
 def recorder_path() -> Path | None:
-    """The library that tells the device of the host's own allocations; None if not installed."""
+    """The library that tells the device of the host's own allocations.
+
+    Returns:
+        its file; None if it is not installed
+
+    Raises:
+        DeviceNotFoundError: Wavetile was built without the software device
+
+    Example:
+        recorder = recorder_path()
+    """
     path = library_path().parent / "libwavetile_recorder.so"
     return path if path.exists() else None
 
@@ -31,8 +41,14 @@ def variables(target: str | None = None) -> dict[str, str]:
     Args:
         target: the GPUs to pose as, separated by commas; the device's default if None
 
+    Returns:
+        their values by their names
+
     Raises:
         DeviceNotFoundError: Wavetile was built without the software device
+
+    Example:
+        subprocess.run(program, env={**os.environ, **variables("gfx950")})
     """
     library = library_path()
     recorder = recorder_path()

@@ -21,7 +21,11 @@ from wavetile.errors import DeviceError, DeviceNotFoundError
 
 @dataclass(frozen=True)
 class MemoryRange:
-    """`bytes` bytes of host memory from `address`; reports call them `name`."""
+    """`bytes` bytes of host memory from `address`; reports call them `name`.
+
+    Example:
+        MemoryRange(x.data_ptr(), x.nbytes, "x")
+    """
 
     address: int
     bytes: int
@@ -38,6 +42,11 @@ class Library:
 
     Raises:
         DeviceNotFoundError: there is no such library, or it is another HIP
+
+    Example:
+        device = Library()
+        with device.announced([MemoryRange(x.data_ptr(), x.nbytes, "x")]):
+            ...
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -63,7 +72,11 @@ class Library:
         self._hip.hipGetErrorName.restype = ctypes.c_char_p
 
     def call(self, function: str, *arguments: Any) -> None:
-        """Calls a HIP function that returns a hipError_t; integers are passed as C ints.
+        """Calls a HIP function that returns a hipError_t.
+
+        Args:
+            function: its name
+            arguments: ctypes values, or ints, which are passed as C ints
 
         Raises:
             DeviceError: it returned an error
@@ -83,7 +96,14 @@ class Library:
         return count.value
 
     def set_device(self, device: int) -> None:
-        """Makes `device` the current one of this thread."""
+        """Makes a device the current one of this thread.
+
+        Args:
+            device: its number, from 0
+
+        Raises:
+            DeviceError: there is no such device
+        """
         self.call("hipSetDevice", device)
 
     def launch_log(self) -> list[dict[str, Any]]:
@@ -92,6 +112,9 @@ class Library:
 
     def kernel_info(self, function: ctypes.c_void_p) -> str:
         """What a kernel's metadata says, as JSON: see `docs/software-device.md`.
+
+        Args:
+            function: a hipFunction_t
 
         Raises:
             DeviceError: the function belongs to no loaded module
@@ -111,7 +134,11 @@ class Library:
 
     @contextlib.contextmanager
     def announced(self, ranges: Iterable[MemoryRange]) -> Iterator[None]:
-        """Within this, kernels may touch these ranges and the device's own allocations only."""
+        """Within this, kernels may touch these ranges and the device's own allocations only.
+
+        Args:
+            ranges: host memory, which stays allocated meanwhile
+        """
         addresses = []
         try:
             for memory in ranges:

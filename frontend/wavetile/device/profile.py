@@ -21,8 +21,18 @@ LINE_BYTES = 128
 def read_profiles(path: str | Path) -> list[dict[str, Any]]:
     """The profiles in a file, in the order in which the launches ended.
 
+    Args:
+        path: what `wavetile device profile --out` wrote
+
+    Returns:
+        a dictionary for each launch
+
     Raises:
         ArgumentError: there is no such file, or it holds something else
+
+    Example:
+        for launch in read_profiles("profile.jsonl"):
+            print(table(launch))
     """
     try:
         lines = Path(path).read_text().splitlines()
@@ -153,7 +163,17 @@ def _matrix(profile: dict[str, Any]) -> list[str]:
 
 
 def table(profile: dict[str, Any]) -> str:
-    """What a launch executed, as a profiler shows it."""
+    """What a launch executed, as a profiler shows it. Raises nothing.
+
+    Args:
+        profile: one of `read_profiles`
+
+    Returns:
+        a text of several lines: counts, bytes, and cycles that are estimates of a model
+
+    Example:
+        print(table(read_profiles("profile.jsonl")[0]))
+    """
     return "\n".join(
         [
             _head(profile),
@@ -190,8 +210,18 @@ def _notes(instruction: dict[str, Any]) -> str:
 
 
 def listing(profile: dict[str, Any]) -> str:
-    """The kernel's instructions with how often waves executed each, how many lanes were active, and
-    what each execution asked of memory.
+    """The kernel's instructions with what each execution of them asked of memory. Raises nothing.
+
+    They stand with how often waves executed each, and how many lanes were active.
+
+    Args:
+        profile: one of `read_profiles`
+
+    Returns:
+        a line for each instruction
+
+    Example:
+        print(listing(read_profiles("profile.jsonl")[0]))
     """
     rows: list[list[object]] = [["executed", "lanes", "offset", "instruction", "each time"]]
     source = None

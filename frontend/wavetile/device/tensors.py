@@ -22,6 +22,12 @@ def storages(argument: Any, name: str) -> Iterator[MemoryRange]:
         argument: a tensor, something with a `base` tensor (a descriptor, a reinterpreted tensor),
             or a tuple of these
         name: what reports call it
+
+    Yields:
+        a range for each tensor that has memory. Raises nothing.
+
+    Example:
+        ranges = list(storages(x, "x"))
     """
     if isinstance(argument, torch.Tensor):
         storage = argument.untyped_storage()
@@ -36,12 +42,21 @@ def storages(argument: Any, name: str) -> Iterator[MemoryRange]:
 
 
 def announced(library: Library, **tensors: torch.Tensor) -> AbstractContextManager[None]:
-    """Within this, kernels may touch the storages of these tensors and the device's own
-    allocations, nothing else; reports use the keywords' names.
+    """Within this, kernels may touch the storages of these tensors and no other host memory.
+
+    Reports use the keywords' names. The device's own allocations may be touched too. Raises
+    nothing.
 
     Args:
         library: the software device
         tensors: CPU tensors
+
+    Returns:
+        what `with` takes
+
+    Example:
+        with announced(Library(), x=x, out=out):
+            ...
     """
     return library.announced(
         memory for name, tensor in tensors.items() for memory in storages(tensor, name)
@@ -58,8 +73,14 @@ def empty(*size: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         size: the extents
         dtype: the elements' type
 
+    Returns:
+        a contiguous tensor
+
     Raises:
         DeviceError: no memory is left
+
+    Example:
+        out = empty(64, 128, dtype=torch.bfloat16)
     """
     library = Library()
     elements = math.prod(size)
@@ -75,8 +96,17 @@ def empty(*size: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 def to_device(tensor: torch.Tensor) -> torch.Tensor:
     """A contiguous copy of a CPU tensor in the device's own memory, see `empty`.
 
+    Args:
+        tensor: a CPU tensor
+
+    Returns:
+        a tensor of its shape and dtype
+
     Raises:
         DeviceError: no memory is left
+
+    Example:
+        x = to_device(torch.randn(64, 128))
     """
     host = tensor.contiguous()
     result = empty(*host.shape, dtype=host.dtype)

@@ -23,7 +23,15 @@ from wavetile.syntax import names
 from wavetile.syntax.source import FunctionSource
 
 #: Modules whose functions and types are names of the language, not values that may change.
-_LANGUAGE_MODULES = ("torch", "wavetile.language", "wavetile.language_atomics", "builtins", "math")
+_LANGUAGE_MODULES = (
+    "torch",
+    "wavetile.language",
+    "wavetile.language_atomics",
+    "wavetile.language_random",
+    "wavetile.language_scaled",
+    "builtins",
+    "math",
+)
 #: Modules of torch whose functions are helper functions, made of what device code has.
 _HELPER_MODULES = ("torch.nn.attention.flex_attention",)
 
