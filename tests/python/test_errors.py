@@ -5,7 +5,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import torch
@@ -212,6 +212,135 @@ def no_loop(x: torch.Tensor) -> None:
     x.zero_()
 
 
+@case(errors.UnsupportedSyntaxError, NotImplementedError, "try:", "test the condition")
+def handler(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        try:
+            x[rows, :] = 1
+        except ValueError:
+            x[rows, :] = 2
+
+
+@case(errors.UnsupportedSyntaxError, NotImplementedError, "def twice(v: Any) -> Any:", "lambda")
+def function_in_the_loop(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+
+        def twice(v: Any) -> Any:
+            return v * 2
+
+        # That it is not defined follows from the mistake above.
+        x[rows, :] = twice(x[rows, :])
+
+
+@case(errors.UnsupportedSyntaxError, NotImplementedError, 'raise ValueError("no")', "device_assert")
+def exception(x: torch.Tensor) -> None:
+    for _ in wl.tile(x.size(0)):
+        raise ValueError("no")
+
+
+@case(errors.UnsupportedSyntaxError, NotImplementedError, "match rows.begin:", "`elif`")
+def match_statement(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        match rows.begin:
+            case 0:
+                x[rows, :] = 1
+
+
+@case(errors.UnsupportedSyntaxError, NotImplementedError, "x.grad", "tensor[index]")
+def attribute(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x.grad = x[rows, :]
+
+
+@case(errors.UnsupportedSyntaxError, NotImplementedError, "x[0, 0] = 1", "after the loop")
+def else_of_a_top_level_loop(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = 1
+    else:
+        x[0, 0] = 1
+
+
+@case(errors.UnsupportedSyntaxError, NotImplementedError, "*rest", "each value")
+def starred_name(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        first, *rest = x[rows, 0], x[rows, 1], x[rows, 2]
+        x[rows, 0] = first + rest[0]
+
+
+@case(errors.ArgumentError, TypeError, "a, b", "name for each value")
+def too_few_names(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        a, b = x[rows, 0], x[rows, 1], x[rows, 2]
+        x[rows, 0] = a + b
+
+
+@case(errors.UnsupportedFunctionError, NotImplementedError, "torch.fft.fft(x[rows, :])", "host")
+def function_of_a_private_module(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = torch.fft.fft(x[rows, :])
+
+
+@case(errors.UnsupportedFunctionError, NotImplementedError, "torch.tensor([1.0])", "wl.full")
+def tensor_of_numbers(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = torch.tensor([1.0])
+
+
+@case(errors.UnsupportedFunctionError, NotImplementedError, "x[rows, 0].item", "as a number")
+def number_of_a_tile(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = x[rows, 0].item()
+
+
+@case(errors.UndefinedNameError, NameError, "torch.sofmax", "`torch.softmax`")
+def misspelt_function_of_torch(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = torch.sofmax(x[rows, :], -1)  # type: ignore[attr-defined]
+
+
+@case(errors.UndefinedNameError, NameError, "wl.zeroes", "`wl.zeros`")
+def misspelt_function_of_the_language(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = wl.zeroes([rows, 24])  # type: ignore[attr-defined]
+
+
+@case(errors.UndefinedNameError, NameError, "np", "top of the file")
+def imported_by_the_kernel(x: torch.Tensor) -> None:
+    import numpy as np
+
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = x[rows, :] * np.pi
+
+
+@case(errors.TileScopeError, NameError, "rows", "inside its loop")
+def tile_of_another_top_level_loop(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, 0] = 1
+    for cols in wl.tile(x.size(1)):
+        x[rows, cols] = 2
+
+
+@case(errors.UndefinedNameError, NameError, "total", "store it to a tensor there")
+def value_of_another_top_level_loop(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        total = x[rows, :].sum(-1)
+        x[rows, 0] = total
+    for rows in wl.tile(x.size(0)):
+        x[rows, 1] = total
+
+
+@case(errors.ShapeError, ValueError, "x[rows, :] + x[rows, 0:5]", "None")
+def sizes_that_differ(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = x[rows, :] + x[rows, 0:5]
+
+
+@case(errors.ShapeError, ValueError, "torch.cat([x[rows, :], x[rows, 0]], 1)", "v[:, None]")
+def ranks_of_parts(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = torch.cat([x[rows, :], x[rows, 0]], 1)
+
+
 @pytest.mark.parametrize(
     ("kind", "builtin", "marked", "remedy", "kernel"),
     [pytest.param(*row, id=row[-1].__name__) for row in CASES],
@@ -244,6 +373,67 @@ def several(x: torch.Tensor) -> None:
         c = undefined  # type: ignore[name-defined]  # noqa: F821
         x[rows, :] = b + c
         x[rows, 0] = x[rows, :]
+
+
+def test_sizes_that_differ_are_told() -> None:
+    (kernel,) = (row[-1] for row in CASES if row[-1].__name__ == "sizes_that_differ")
+    text = first_error(kernel, matrix()).message
+    assert "which is 24 and 5 in this call" in text
+
+
+def test_mistakes_in_lambdas_and_the_functions_that_they_call() -> None:
+    def applied(x: torch.Tensor, function: Any) -> None:
+        for rows in wl.tile(x.size(0)):
+            x[rows, :] = function(x[rows, :])
+
+    kernel = wavetile.kernel(applied)
+    error = first_error(kernel, matrix(), lambda v: torch.erfinv(v) + 1)
+    assert type(error) is errors.UnsupportedFunctionError
+    assert underlined(error) == "torch.erfinv(v)"
+    assert error.location is not None
+    assert error.location.caller is not None
+    error = first_error(kernel, matrix(), lambda v: helper(v))
+    assert underlined(error) == "torch.erfinv(v)"
+    assert str(error).count("called from") == 2
+
+
+@wavetile.kernel
+def annotated(
+    x: Annotated[torch.Tensor, torch.float32, 2], n: int = 3, by: torch.Tensor | None = None
+) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = x[rows, :] * n
+
+
+@pytest.mark.parametrize(
+    ("argument", "what"),
+    [
+        (torch.zeros(8), "`x` of given has 1 dimension, not 2"),
+        (torch.zeros(8, 3, dtype=torch.float16), "`x` of given has dtype torch.float16, not"),
+        (None, "`x` of given is None, not a tensor"),
+        (2.5, "`x` of given is a float, not a tensor"),
+    ],
+)
+def test_an_argument_against_its_annotation(argument: Any, what: str) -> None:
+    def given(x: Annotated[torch.Tensor, torch.float32, 2], out: torch.Tensor) -> None:
+        for rows in wl.tile(out.size(0)):
+            out[rows] = x[rows, 0] if isinstance(x, torch.Tensor) else 0
+
+    error = first_error(wavetile.kernel(given), argument, torch.zeros(8))
+    assert type(error) is errors.ArgumentError
+    assert what in error.message
+    assert underlined(error) == "x: Annotated[torch.Tensor, torch.float32, 2]"
+
+
+def test_several_arguments_against_their_annotations() -> None:
+    error = first_error(annotated, matrix(dtype=torch.float16)[None], 2.5)
+    assert [type(each) for each in (error, *error.others)] == [errors.ArgumentError] * 3
+    assert "`n` of annotated is a float, not an int" in error.others[1].message
+
+
+def test_arguments_that_fit_their_annotations() -> None:
+    annotated.bind(matrix(), True)
+    annotated.bind(matrix(), 4, torch.zeros(3))
 
 
 def test_independent_mistakes_are_reported_together() -> None:
@@ -328,6 +518,21 @@ def test_source_that_cannot_be_read() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert "define it in a file" in done.stdout
+
+
+def test_a_helper_without_a_source_is_named_where_it_is_called() -> None:
+    names: dict[str, Any] = {}
+    exec("def doubled(v):\n    return v * 2\n", names)
+    doubled = names["doubled"]
+
+    def calls(x: torch.Tensor) -> None:
+        for rows in wl.tile(x.size(0)):
+            x[rows, :] = doubled(x[rows, :])
+
+    error = first_error(wavetile.kernel(calls), matrix())
+    assert type(error) is errors.SourceUnavailableError
+    assert underlined(error) == "doubled(x[rows, :])"
+    assert "define it in a file" in str(error)
 
 
 class TestConfig:

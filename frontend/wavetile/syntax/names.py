@@ -50,11 +50,25 @@ def loads(nodes: Iterable[ast.AST]) -> dict[str, ast.Name]:
 
 
 def stores(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names that are assigned, loop variables included."""
+    """Names that are assigned, loop variables, definitions and imports included."""
+    found: set[str] = set()
+    for node in _nodes(nodes):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= imported(node)
+    return found
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """Names that `import` gives values to."""
     return {
-        node.id
-        for node in _nodes(nodes)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
     }
 
 

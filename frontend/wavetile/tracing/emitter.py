@@ -464,15 +464,17 @@ class Emitter:
                 if dim.name is None or (dim.same(result[position]) and not result[position].whole):
                     continue
                 if result[position].name is not None and not self.same(dim, result[position]):
-                    self._broadcast_failure(tiles, position - rank)
+                    self._broadcast_failure(tiles, position - rank, result[position], dim)
                 result[position] = dim
         return tuple(result)
 
-    def _broadcast_failure(self, tiles: list[Tile], axis: int) -> NoReturn:
+    def _broadcast_failure(self, tiles: list[Tile], axis: int, a: Dim, b: Dim) -> NoReturn:
         shapes = " and ".join(tile.shape_text for tile in tiles)
+        sizes = [in_this_call(dim.extent) for dim in (a, b)]
+        numbers = "" if None in sizes else f", which is {sizes[0]} and {sizes[1]} in this call"
         self.fail(
             ShapeError,
-            f"shapes {shapes} do not broadcast: they differ in dimension {axis}",
+            f"shapes {shapes} do not broadcast: they differ in dimension {axis}{numbers}",
             "index with None to insert a dimension of size one, such as scale[:, None]; two"
             " dimensions agree if they come from the same loop or from the same size",
         )

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import builtins
 import dataclasses
-import difflib
 import functools
 import inspect
 import math
@@ -27,8 +26,9 @@ from wavetile.errors import (
     UnsupportedFunctionError,
     UnsupportedSyntaxError,
 )
+from wavetile.syntax import names
 from wavetile.syntax.regions import is_constant, is_language_name
-from wavetile.tracing import indexing, memory
+from wavetile.tracing import indexing, memory, remedies
 from wavetile.tracing.branches import Choice
 from wavetile.tracing.operations import FUNCTIONS, METHODS
 from wavetile.tracing.operations.shapes import transpose_matrix
@@ -137,12 +137,6 @@ _CONSTANT_FUNCTIONS = frozenset(
 _SEQUENCE_FUNCTIONS = (len, sum, tuple, list, zip, enumerate, reversed)
 
 
-def nearest_name(wanted: str, names: list[str]) -> str | None:
-    """A sentence with the name most like `wanted`."""
-    close = difflib.get_close_matches(wanted, names, n=1, cutoff=0.6)
-    return f"the nearest that is supported is {close[0]}" if close else None
-
-
 class Expressions:
     """Evaluates expressions to what `values` lists."""
 
@@ -179,8 +173,8 @@ class Expressions:
         self.at(node)
         self.emitter.fail(
             UnsupportedSyntaxError,
-            f"{_node_name(node)} is not supported in device code yet",
-            remedy or "compute it in host code, outside the wl.tile loops, if it needs no tile",
+            f"{remedies.node_name(node)} is not supported in device code yet",
+            remedy or remedies.remedy_of_node(node),
         )
 
     # -- Names and constants
@@ -200,9 +194,9 @@ class Expressions:
         try:
             value = self.frame.source.lookup(node.id)
         except KeyError:
-            known = [*self.frame.variables, *self.frame.source.function.__globals__]
-            close = difflib.get_close_matches(node.id, known, n=1)
-            remedy = f"did you mean `{close[0]}`?" if close else "assign it before it is read"
+            source = self.frame.source
+            known = [*self.frame.variables, *source.function.__globals__]
+            remedy = remedies.remedy_of_name(node.id, known, names.imported(source.tree))
             self.emitter.fail(UndefinedNameError, f"`{node.id}` is not defined", remedy)
         if is_traced(value):
             return value  # what a function given as an argument closes over
@@ -496,8 +490,14 @@ class Expressions:
                 )
         try:
             return getattr(value, node.attr)
-        except AttributeError as error:
-            self.emitter.fail(UndefinedNameError, str(error))
+        except AttributeError:
+            shown = ast.unparse(node.value)
+            is_module = isinstance(value, types.ModuleType)
+            self.emitter.fail(
+                UndefinedNameError if is_module else UnsupportedFunctionError,
+                f"`{shown}`{'' if is_module else f', {describe(value)},'} has no `{node.attr}`",
+                remedies.remedy_of_attribute(value, node.attr, shown, _short_names()),
+            )
 
     def _tile_attribute(self, tile: Tile, name: str) -> Any:
         match name:
@@ -515,7 +515,7 @@ class Expressions:
             self.emitter.fail(
                 UnsupportedFunctionError,
                 f"tiles have no `{name}` in device code yet",
-                nearest_name(name, list(METHODS)),
+                remedies.remedy_of_method(name, METHODS),
             )
         return BoundMethod(tile, name, METHODS[name])
 
@@ -659,7 +659,12 @@ class Expressions:
                 return self.call_helper(node, method, [function.__self__, *args], kwargs)
         if isinstance(function, types.FunctionType) and not is_language_name(function):
             return self.call_helper(node, function, args, kwargs)
-        self._unsupported_function(function)
+        shown = remedies.function_name(function, node.func)
+        self.emitter.fail(
+            UnsupportedFunctionError,
+            f"{shown} is not supported in device code yet",
+            remedies.remedy_of_function(shown, _short_names()),
+        )
 
     def _sequence_function(self, function: Any, args: list[Any]) -> Any:
         """A function of sequences that are known at compile time, whatever is in them."""
@@ -707,22 +712,10 @@ class Expressions:
             )
         return values[args[0]]
 
-    def _unsupported_function(self, function: Any) -> NoReturn:
-        name = getattr(function, "__name__", None) or type(function).__name__
-        module = getattr(function, "__module__", None) or "torch"
-        names = {row.name.rsplit(".", 1)[-1]: row.name for row in FUNCTIONS.values()}
-        close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
-        remedy = (
-            f"the nearest that is supported is {names[close[0]]}"
-            if close
-            else ("call it in host code, outside the wl.tile loops, if it needs no tile")
-        )
-        shown = name if module == "builtins" else f"{module.removeprefix('torch._C.')}.{name}"
-        self.emitter.fail(
-            UnsupportedFunctionError,
-            f"{shown} is not supported in device code yet",
-            remedy,
-        )
+
+def _short_names() -> dict[str, str]:
+    """The functions of device code by the last parts of their names."""
+    return {row.name.rsplit(".", 1)[-1]: row.name for row in FUNCTIONS.values()}
 
 
 def is_traced(value: Any) -> bool:
@@ -740,38 +733,3 @@ def is_traced(value: Any) -> bool:
 
 #: What exists in the module only.
 _VALUES = (Tile, TileIndex, MemoryTensor, RuntimeInteger, RuntimeFloat, RuntimeBool)
-
-
-_NODE_NAMES = {
-    ast.SetComp: "a set comprehension",
-    ast.DictComp: "a dict comprehension",
-    ast.Dict: "a dict",
-    ast.Set: "a set",
-    ast.JoinedStr: "an f-string",
-    ast.NamedExpr: "`:=`",
-    ast.Await: "`await`",
-    ast.Yield: "`yield`",
-    ast.Starred: "`*`",
-    ast.keyword: "`**`",
-    ast.While: "this `while`",
-    ast.For: "this `for`",
-    ast.With: "`with`",
-    ast.Try: "`try`",
-    ast.Raise: "`raise`",
-    ast.Assert: "`assert`",
-    ast.Delete: "`del`",
-    ast.Break: "`break`",
-    ast.Continue: "`continue`",
-    ast.Global: "`global`",
-    ast.Nonlocal: "`nonlocal`",
-    ast.Import: "`import`",
-    ast.ImportFrom: "`import`",
-    ast.FunctionDef: "a function definition",
-    ast.ClassDef: "a class definition",
-    ast.Return: "`return` inside a loop or a choice made at run time",
-    ast.UnaryOp: "this operator",
-}
-
-
-def _node_name(node: ast.AST) -> str:
-    return _NODE_NAMES.get(type(node), f"`{type(node).__name__}`")

@@ -13,14 +13,16 @@ from wavetile import _C
 from wavetile.block_sizes import variable_of
 from wavetile.errors import (
     ArgumentError,
+    DTypeError,
     RaceError,
     RaceWarning,
     SourceLocation,
-    TensorAccessError,
     WavetileError,
 )
+from wavetile.syntax import names
 from wavetile.syntax.regions import Region, is_argument_constant
 from wavetile.syntax.source import FunctionSource
+from wavetile.tracing.annotations import check_arguments
 from wavetile.tracing.dtypes import BY_DTYPE, BY_NAME
 from wavetile.tracing.emitter import Emitter
 from wavetile.tracing.expressions import AlreadyReportedError, Frame
@@ -147,7 +149,7 @@ class _Arguments:
     def _element(self, tensor: _C.TensorSpecialisation) -> str:
         if tensor.dtype not in BY_NAME:
             self.emitter.fail(
-                TensorAccessError,
+                DTypeError,
                 f"the tensor `{tensor.name}` has dtype {tensor.dtype}, which device code does not"
                 " support yet",
                 "supported are " + ", ".join(BY_NAME),
@@ -287,6 +289,7 @@ def trace_region(
     Raises:
         WavetileError: the region has mistakes; the first one, with the `others`
     """
+    check_arguments(source, specialisation)
     fixed: frozenset[int] = frozenset()
     while True:
         try:
@@ -363,6 +366,8 @@ def _trace_loop(tracer: Statements, loop: ast.For) -> None:
     operation: Operation | None = None
     try:
         tracer.at(loop)
+        if loop.orelse:
+            tracer.unsupported_else(loop)
         spec = tracer.loop_spec(loop, top_level=True)
         index = emitter.integers.type
         bounds = [dim.counted(emitter) for dim in spec.dims]
@@ -393,7 +398,7 @@ def _trace_loop(tracer: Statements, loop: ast.For) -> None:
             module.leave()
     local = set(tracer.frame.variables) - set(outer)
     tracer.frame.variables = outer
-    tracer.end_loop([], local)
+    tracer.end_loop(sorted(names.stores([loop.target])), local, top_level=True)
 
 
 def _verify(module: _C.TileModule) -> None:

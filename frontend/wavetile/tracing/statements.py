@@ -11,7 +11,7 @@ import ast
 import inspect
 import types
 from collections.abc import Container, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from wavetile import language
 from wavetile.errors import (
@@ -19,12 +19,13 @@ from wavetile.errors import (
     DTypeError,
     MissingReturnError,
     ShapeError,
+    SourceUnavailableError,
     TensorAccessError,
     UnsupportedSyntaxError,
     WavetileError,
 )
 from wavetile.syntax import jumps, names
-from wavetile.syntax.source import read_function
+from wavetile.syntax.source import FunctionSource, read_function
 from wavetile.tracing import indexing, jagged, loops, memory
 from wavetile.tracing.branches import Choice
 from wavetile.tracing.expressions import AlreadyReportedError, Expressions, Frame
@@ -129,12 +130,7 @@ class Statements(Expressions):
                 self.frame.variables[target.id] = value
             case ast.Tuple() | ast.List():
                 self.at(target)
-                if not isinstance(value, (tuple, list)) or len(value) != len(target.elts):
-                    self.emitter.fail(
-                        ArgumentError,
-                        f"{describe(value)} does not unpack into {len(target.elts)} names",
-                    )
-                for element, part in zip(target.elts, value, strict=True):
+                for element, part in zip(target.elts, self._parts(target, value), strict=True):
                     self._assign(element, part)
             case ast.Subscript():
                 tensor = self.evaluate(target.value)
@@ -143,6 +139,25 @@ class Statements(Expressions):
                 self._store(tensor, index, value)
             case _:
                 self.unsupported(target, "assign to a name, a tuple of names, or tensor[index]")
+
+    def _parts(self, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
+        """The values that the elements of a target get."""
+        starred = [i for i, one in enumerate(target.elts) if isinstance(one, ast.Starred)]
+        if starred:
+            self.unsupported(target.elts[starred[0]], "unpack into a name for each value")
+        if not isinstance(value, (tuple, list)):
+            self.emitter.fail(
+                ArgumentError,
+                f"{describe(value)} does not unpack into {len(target.elts)} names",
+                "only tuples unpack; load each part by an index of its own",
+            )
+        if len(value) != len(target.elts):
+            self.emitter.fail(
+                ArgumentError,
+                f"a tuple of {len(value)} does not unpack into {len(target.elts)} names",
+                "write a name for each value",
+            )
+        return list(value)
 
     def _store(self, tensor: Any, index: Any, value: Any) -> None:
         if not isinstance(tensor, MemoryTensor):
@@ -271,10 +286,18 @@ class Statements(Expressions):
         self.frame.variables[flag] = False
         return flag
 
+    def unsupported_else(self, loop: ast.For | ast.While) -> NoReturn:
+        """Raises that a loop has an `else`."""
+        self.at(loop.orelse[0])
+        self.emitter.fail(
+            UnsupportedSyntaxError,
+            "`else` of a loop is not supported",
+            "write it after the loop, under a condition if the loop has a `break`",
+        )
+
     def _While(self, node: ast.While) -> None:  # noqa: N802
         if node.orelse:
-            self.at(node.orelse[0])
-            self.emitter.fail(UnsupportedSyntaxError, "`else` of a loop is not supported")
+            self.unsupported_else(node)
         if jumps.has_jumps(node.body):
             flag = self._break_flag(node)
             body = jumps.without_jumps(node.body, flag or "")
@@ -317,13 +340,14 @@ class Statements(Expressions):
                 "store results to tensors, and return those after the loop",
             )
         if self.frame.loop_depth:
-            self.unsupported(node)
+            self.unsupported(
+                node, "give a variable its value in each branch, and return it at the end"
+            )
         raise _Return(None if node.value is None else self.evaluate(node.value))
 
     def _For(self, node: ast.For) -> None:  # noqa: N802
         if node.orelse:
-            self.at(node.orelse[0])
-            self.emitter.fail(UnsupportedSyntaxError, "`else` of a loop is not supported")
+            self.unsupported_else(node)
         if jumps.has_jumps(node.body):
             flag = self._break_flag(node)
             body = jumps.without_jumps(node.body, flag or "")
@@ -444,8 +468,17 @@ class Statements(Expressions):
         many = isinstance(node.target, (ast.Tuple, ast.List))
         self._assign(node.target, tuple(indices) if many or len(indices) > 1 else indices[0])
 
-    def end_loop(self, targets: list[str], assigned: set[str]) -> None:
+    def end_loop(self, targets: list[str], assigned: set[str], *, top_level: bool = False) -> None:
         """Takes the values of names away that exist in a loop's body only."""
+        missing = Undefined(
+            "is assigned only inside a loop, which may not run",
+            "give it a value before the loop, of the same shape and dtype",
+        )
+        if top_level:
+            missing = Undefined(
+                "is assigned in another top-level loop, whose blocks hand nothing on",
+                "store it to a tensor there, and load it here",
+            )
         for name in targets:
             self.frame.variables[name] = Undefined(
                 "is the variable of a loop that has ended",
@@ -454,12 +487,20 @@ class Statements(Expressions):
             )
         for name in assigned - set(targets):
             if not isinstance(self.frame.variables.get(name), Failed):
-                self.frame.variables[name] = Undefined(
-                    "is assigned only inside a loop, which may not run",
-                    "give it a value before the loop, of the same shape and dtype",
-                )
+                self.frame.variables[name] = missing
 
     # -- Helper functions
+
+    def _source_of(self, function: types.FunctionType) -> FunctionSource:
+        """The source of a helper function.
+
+        Raises:
+            SourceUnavailableError: there is none; it is located at the call
+        """
+        try:
+            return read_function(function)
+        except SourceUnavailableError as error:
+            self.emitter.fail(SourceUnavailableError, error.message, error.remedy)
 
     def call_helper(
         self,
@@ -474,7 +515,7 @@ class Statements(Expressions):
             if frame.source.function is function:
                 self.emitter.fail(
                     UnsupportedSyntaxError,
-                    f"{function.__qualname__} calls itself",
+                    f"`{function.__qualname__}` calls itself",
                     "write it as a loop",
                 )
             frame = frame.caller
@@ -484,7 +525,7 @@ class Statements(Expressions):
             self.emitter.fail(ArgumentError, f"{function.__qualname__}: {error}")
         bound.apply_defaults()
         location, caller = self.emitter.location, self.frame
-        inner = Frame(read_function(function), dict(bound.arguments), caller)
+        inner = Frame(self._source_of(function), dict(bound.arguments), caller)
         inner.call_location = location
         module = self.emitter.module
         inner.module_caller = module.location(location.file, location.line, location.column + 1)
@@ -507,7 +548,7 @@ class Statements(Expressions):
             self.at(node)
             self.emitter.fail(
                 MissingReturnError,
-                f"{function.__qualname__} returns nothing, but its value is used",
+                f"`{function.__qualname__}` returns nothing, but its value is used",
                 "end it with `return ...`",
             )
         return None

@@ -209,6 +209,13 @@ def _constant_size(emitter: Emitter, name: str, dim: Dim) -> int:
 def cat(emitter: Emitter, tensors: Any, dim: Any = 0) -> Tile:
     """Tiles one after the other along a dimension, whose sizes are constants."""
     tiles = _same_dtype(emitter, "torch.cat", tensors)
+    if len({len(tile.dims) for tile in tiles}) > 1:
+        shapes = " and ".join(tile.shape_text for tile in tiles)
+        emitter.fail(
+            ShapeError,
+            f"torch.cat: {shapes} differ in their numbers of dimensions",
+            "index with None to insert a dimension of size one, such as v[:, None]",
+        )
     axis = check_axis(emitter, "torch.cat", dim, len(tiles[0].dims))
     sizes = [_constant_size(emitter, "torch.cat", tile.dims[axis]) for tile in tiles]
     dims = list(tiles[0].dims)
