@@ -21,6 +21,12 @@ def _elements(node: ast.expr) -> list[ast.expr]:
     return list(node.elts) if isinstance(node, (ast.List, ast.Tuple)) else [node]
 
 
+def block_size_argument(call: ast.Call) -> ast.expr | None:
+    """What a call of wl.tile gives as block_size, by position or by name."""
+    by_name = [keyword.value for keyword in call.keywords if keyword.arg == "block_size"]
+    return next(iter([*call.args[2:3], *by_name]), None)
+
+
 class BlockSizes(ast.NodeVisitor):
     """The open block sizes of a kernel, numbered in the order of the source as Helion does.
 
@@ -54,8 +60,8 @@ class BlockSizes(ast.NodeVisitor):
         if is_call(self.source, node.iter, language.tile):
             assert isinstance(node.iter, ast.Call)
             targets = _elements(node.target)
-            given = next((k.value for k in node.iter.keywords if k.arg == "block_size"), None)
-            bounds = _elements(node.iter.args[-1]) if node.iter.args else []
+            given = block_size_argument(node.iter)
+            bounds = _elements(node.iter.args[:2][-1]) if node.iter.args else []
             sizes: Sequence[ast.expr | None] = (
                 [None] * max(len(targets), len(bounds)) if given is None else _elements(given)
             )

@@ -195,7 +195,6 @@ else:
 def tile(
     begin_or_end: int | Sequence[int],
     end: int | Sequence[int] | None = None,
-    *,
     block_size: int | BlockSize | Sequence[int | BlockSize | None] | None = None,
 ) -> Iterator[Any]:
     """Loops over blocks of one or more dimensions.

@@ -116,6 +116,8 @@ class Flattener:
         """`fail` raises for a value that device code cannot use."""
         self.leaves: list[tuple[str, Any]] = []
         self.fail = fail
+        # The functions whose closures are being taken apart.
+        self._inside: list[types.CodeType] = []
 
     def flatten(self, name: str, value: Any, constant: bool = False) -> Structure:
         """The structure of a value; `name` is how device code would write it."""
@@ -159,12 +161,16 @@ class Flattener:
         return Leaf(name)
 
     def _function(self, name: str, function: types.FunctionType) -> Function:
+        if function.__code__ in self._inside:
+            self.fail(f"{function.__name__} calls itself: device code has loops instead")
+        self._inside.append(function.__code__)
         _GLOBALS[id(function.__globals__)] = function.__globals__
         cells = []
         for free, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         ):
             cells.append(self.flatten(f"{name}.{free}", cell.cell_contents))
+        self._inside.pop()
         return Function(
             function.__code__,
             function.__qualname__,

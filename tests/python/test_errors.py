@@ -221,10 +221,11 @@ def handler(x: torch.Tensor) -> None:
             x[rows, :] = 2
 
 
-@case(errors.UnsupportedSyntaxError, NotImplementedError, "def twice(v: Any) -> Any:", "lambda")
-def function_in_the_loop(x: torch.Tensor) -> None:
+@case(errors.UnsupportedSyntaxError, NotImplementedError, "torch.no_grad()", "without decorators")
+def decorated_function_in_the_loop(x: torch.Tensor) -> None:
     for rows in wl.tile(x.size(0)):
 
+        @torch.no_grad()
         def twice(v: Any) -> Any:
             return v * 2
 

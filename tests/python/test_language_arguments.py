@@ -94,6 +94,11 @@ def test_functions_of_torch_as_arguments(generator: torch.Generator) -> None:
     for function in (torch.neg, torch.nn.functional.relu6, torch.abs, abs):
         assert torch.equal(by_parameter(x, function), function(x))
         assert torch.equal(by_constant(x, function), function(x))
+
+
+@pytest.mark.compiled
+def test_functions_of_torch_that_device_code_lacks() -> None:
+    x = torch.ones(5, 7)
     with pytest.raises(wavetile.errors.UnsupportedFunctionError, match="ReLU"):
         by_parameter(x, torch.nn.ReLU())
     with pytest.raises(wavetile.errors.UnsupportedFunctionError, match=r"torch\.lgamma"):

@@ -9,6 +9,7 @@ import pytest
 import torch
 import wavetile
 import wavetile.language as wl
+from wavetile.errors import ShapeError
 from wavetile.testing import assert_close
 
 LENGTHS = [1, 2, 7, 64, 65, 200, 515]
@@ -234,6 +235,15 @@ def test_topk(function: Callable[..., Any], length: int, generator: torch.Genera
     best(function, x, *outs)
     assert torch.equal(outs[0], values)
     assert torch.equal(outs[1], indices)
+
+
+@pytest.mark.compiled
+def test_topk_of_too_few(generator: torch.Generator) -> None:
+    """Code for longer rows does not serve rows of fewer elements."""
+    outs = torch.empty(3, 5), torch.empty(3, 5, dtype=torch.int64)
+    best(topk, torch.randn(3, 6, generator=generator), *outs)
+    with pytest.raises(ShapeError, match=r"torch\.topk: 5 of 4 elements"):
+        best(topk, torch.randn(3, 4, generator=generator), *outs)
 
 
 def flip(v: Any) -> Any:

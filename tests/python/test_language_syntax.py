@@ -277,3 +277,92 @@ def test_steps_that_torch_refuses() -> None:
     for step in (0, -1):
         with pytest.raises(wavetile.errors.UnsupportedIndexError, match="positive constant step"):
             kernel(step)(torch.zeros(3, 4))
+
+
+@wavetile.kernel
+def inner_functions(x: torch.Tensor, bias: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    doubled = bias * 2
+
+    def activation(v: torch.Tensor) -> torch.Tensor:
+        moved = v + doubled[:]
+        return torch.relu(moved)
+
+    def segments(
+        a: torch.Tensor, i: torch.Tensor, b: torch.Tensor, j: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.where(i == j, a + b, b), j
+
+    for rows in wl.tile(x.size(0)):
+        v = activation(x[rows, :])
+        keys = ids[:][None, :].expand_as(v)
+
+        def scaled(u: torch.Tensor, by: float = 3.0) -> torch.Tensor:
+            v = u * by  # not the v outside
+            return v + shift  # noqa: B023 (read when it is called)
+
+        shift = 1.0
+        sums, _ = wl.associative_scan(segments, (v, keys), dim=-1)
+        out[rows, :] = scaled(sums) + v * 0.0
+    return out
+
+
+def test_functions_inside_a_kernel(generator: torch.Generator) -> None:
+    x = torch.randint(-9, 9, (5, 9), generator=generator).float()
+    bias = torch.randint(-9, 9, (9,), generator=generator).float()
+    ids = torch.tensor([0, 0, 1, 1, 1, 2, 3, 3, 3])
+    v = torch.relu(x + bias * 2)
+    sums = torch.cat([v[:, ids == i].cumsum(-1) for i in range(4)], dim=-1)
+    assert torch.equal(inner_functions(x, bias, ids), sums * 3 + 1)
+
+
+@wavetile.kernel
+def calls_itself_in_host_code(x: torch.Tensor) -> None:
+    def forever(v: torch.Tensor) -> torch.Tensor:
+        return forever(v)
+
+    for rows in wl.tile(x.size(0)):
+        x[rows] = forever(x[rows])
+
+
+@wavetile.kernel
+def calls_itself_in_device_code(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+
+        def forever(v: torch.Tensor) -> torch.Tensor:
+            return forever(v)
+
+        x[rows] = forever(x[rows])
+
+
+@wavetile.kernel
+def no_value(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+
+        def nothing(v: torch.Tensor) -> None:
+            v + 1.0
+
+        x[rows] = nothing(x[rows])  # type: ignore[call-overload]
+
+
+@pytest.mark.compiled
+def test_mistakes_in_functions_inside_a_kernel() -> None:
+    x = torch.ones(5)
+    with pytest.raises(wavetile.errors.ArgumentError, match="forever calls itself"):
+        calls_itself_in_host_code(x)
+    with pytest.raises(wavetile.errors.UnsupportedSyntaxError, match="forever calls itself"):
+        calls_itself_in_device_code(x)
+    with pytest.raises(wavetile.errors.MissingReturnError, match="`nothing` returns nothing"):
+        no_value(x)
+
+
+@wavetile.kernel
+def size_by_position(x: torch.Tensor, out: torch.Tensor, size: wl.constexpr) -> None:
+    for part in wl.tile(1, x.size(0), size):
+        out[part] = x[part] + part.id
+
+
+def test_block_size_by_position() -> None:
+    out = torch.zeros(14)
+    size_by_position(torch.ones(14), out, 4)
+    assert out.tolist() == [0.0, *[1.0] * 4, *[2.0] * 4, *[3.0] * 4, 4.0]

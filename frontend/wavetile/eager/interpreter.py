@@ -110,7 +110,7 @@ class Interpreter(TorchFunctionMode):
         ]
 
     def tile(
-        self, begin_or_end: Any, end: Any = None, *, block_size: Any = None
+        self, begin_or_end: Any, end: Any = None, block_size: Any = None
     ) -> Iterator[EagerTile | tuple[EagerTile, ...]]:
         """`wl.tile`: one block over all indices, or blocks of `block_size`; see `__init__`."""
         several = isinstance(begin_or_end if end is None else end, Sequence)

@@ -61,7 +61,8 @@ def _dequantised(data: torch.Tensor, scale: Any, form: str, along: int) -> torch
     k, count = values.shape[along], factors.shape[1]
     # One for each element of `data`, or for each block.
     block = k // count if count and count == data.shape[along] else _BLOCK
-    if factors.shape[0] != values.shape[1 - along] or count != -(-k // block):
+    # The last block of K may be smaller than those before, which have the scales of a whole one.
+    if factors.shape[0] != values.shape[1 - along] or count < -(-k // block):
         raise ShapeError(
             f"wl.dot_scaled: scales of shape {list(scale.shape)} for a matrix of shape"
             f" {list(data.shape)} in format {form}",

@@ -8,17 +8,25 @@ from collections.abc import Iterable
 
 from wavetile.syntax.jumps import JumpingIf
 
-#: Expressions with names of their own.
-_SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+#: What has names of its own.
+_SCOPES = (
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.Lambda,
+    ast.FunctionDef,
+)
 
 
 def _own_names(node: ast.AST) -> set[str]:
-    """The names that a comprehension or a lambda makes for itself."""
-    if isinstance(node, ast.Lambda):
+    """The names that a comprehension, a lambda or a function makes for itself."""
+    if isinstance(node, (ast.Lambda, ast.FunctionDef)):
         arguments = node.args
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-        return {argument.arg for argument in every}
+        inside = stores(node.body) if isinstance(node, ast.FunctionDef) else set()
+        return {argument.arg for argument in every} | inside
     targets = [generator.target for generator in getattr(node, "generators", [])]
     return {
         name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)
@@ -26,11 +34,12 @@ def _own_names(node: ast.AST) -> set[str]:
 
 
 def _nodes(nodes: Iterable[ast.AST], own: frozenset[str] = frozenset()) -> Iterable[ast.AST]:
-    """All nodes but names that belong to a comprehension or a lambda."""
+    """All nodes but names that belong to a comprehension, a lambda or a function."""
     for node in nodes:
         if isinstance(node, ast.Name) and node.id in own:
             continue
-        yield node
+        if not (isinstance(node, ast.FunctionDef) and node.name in own):
+            yield node
         inner = own | _own_names(node) if isinstance(node, _SCOPES) else own
         yield from _nodes(ast.iter_child_nodes(node), inner)
 

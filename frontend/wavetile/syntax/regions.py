@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from wavetile import language
-from wavetile.block_sizes import registrations
+from wavetile.block_sizes import block_size_argument, registrations
 from wavetile.errors import DeviceResultError, NoLoopError, WavetileError
 from wavetile.syntax import names
 from wavetile.syntax.source import FunctionSource
@@ -131,6 +131,9 @@ class _HostNodes(ast.NodeVisitor):
         self.loops = loops
         self.nodes: list[ast.AST] = []
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.nodes.append(node)  # not what is in it, which has names of its own
+
     def generic_visit(self, node: ast.AST) -> None:
         if node not in self.loops:
             self.nodes.append(node)
@@ -166,15 +169,14 @@ def find_tunables(source: FunctionSource) -> set[str]:
 
 
 def _block_size_names(source: FunctionSource, loops: list[ast.For]) -> set[str]:
-    """Names in `block_size=` of loops: such a size is a constant."""
+    """Names in the block sizes of loops: such a size is a constant."""
     return {
         name.id
         for loop in loops
         for node in ast.walk(loop)
         if (call := _call_of(source, node, language.tile)) is not None
-        for keyword in call.keywords
-        if keyword.arg == "block_size"
-        for name in ast.walk(keyword.value)
+        and (size := block_size_argument(call)) is not None
+        for name in ast.walk(size)
         if isinstance(name, ast.Name)
     }
 
@@ -251,6 +253,7 @@ class _HostFacts:
             for node in nodes
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         )
+        assigned.update(node.name for node in nodes if isinstance(node, ast.FunctionDef))
         self.assigned = set(assigned)
         self.constants = {
             argument.arg

@@ -82,10 +82,17 @@ class Frame:
 DEVICE = torch.device("cuda")
 
 
-class TracedLambda:
-    """A lambda of device code: traced where it is called, with the variables around it."""
+class TracedFunction:
+    """A function or lambda of device code, traced where it is called with the names around it.
 
-    def __init__(self, node: ast.Lambda, frame: Frame, defaults: dict[str, Any]) -> None:
+    Attributes:
+        node: its definition
+        frame: the function in which that stands
+    """
+
+    def __init__(
+        self, node: ast.Lambda | ast.FunctionDef, frame: Frame, defaults: dict[str, Any]
+    ) -> None:
         self.node = node
         self.frame = frame
         kind = inspect.Parameter
@@ -105,7 +112,7 @@ class TracedLambda:
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Only tracing gives it a meaning."""
-        raise AssertionError("a lambda of device code is called while it is traced")
+        raise AssertionError("a function of device code is called while it is traced")
 
 
 #: What operators mean on tiles.
@@ -145,6 +152,8 @@ class Expressions:
         self.frame = frame
         self.scalars = ScalarEmitter(emitter)
         self._call_node: ast.Call | None = None
+        # The functions of device code that are being called.
+        self._being_called: list[ast.Lambda | ast.FunctionDef] = []
         emitter.call = self.call_function
 
     # -- Places
@@ -223,10 +232,14 @@ class Expressions:
         parts = (node.lower, node.upper, node.step)
         return slice(*(None if part is None else self.evaluate(part) for part in parts))
 
-    def _Lambda(self, node: ast.Lambda) -> TracedLambda:  # noqa: N802
+    def _Lambda(self, node: ast.Lambda) -> TracedFunction:  # noqa: N802
+        return self._function_here(node, "the lambda")
+
+    def _function_here(self, node: ast.Lambda | ast.FunctionDef, name: str) -> TracedFunction:
+        """A function that is defined in device code; its defaults are evaluated now."""
         arguments = node.args
         if arguments.vararg is not None or arguments.kwarg is not None:
-            self.unsupported(node, "give the lambda parameters with names")
+            self.unsupported(node, f"give {name} parameters with names")
         positional = [*arguments.posonlyargs, *arguments.args]
         given = arguments.defaults
         pairs = list(zip(positional[len(positional) - len(given) :], given, strict=True))
@@ -236,20 +249,37 @@ class Expressions:
             if value is not None
         ]
         defaults = {argument.arg: self.evaluate(value) for argument, value in pairs}
-        return TracedLambda(node, self.frame, defaults)
+        return TracedFunction(node, self.frame, defaults)
 
-    def _call_lambda(self, function: TracedLambda, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def _call_traced(
+        self, call: ast.Call, function: TracedFunction, args: list[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        node = function.node
+        name = "lambda" if isinstance(node, ast.Lambda) else node.name
         try:
             bound = function.__signature__.bind(*args, **kwargs)
         except TypeError as error:
-            self.emitter.fail(ArgumentError, f"lambda: {error}")
+            self.emitter.fail(ArgumentError, f"{name}: {error}")
         bound.apply_defaults()
+        if node in self._being_called:
+            self.emitter.fail(UnsupportedSyntaxError, f"{name} calls itself", "write it as a loop")
         outer = function.frame
         inner = Frame(outer.source, {**outer.variables, **bound.arguments}, self.frame)
         inner.call_location, inner.module_caller = outer.call_location, outer.module_caller
+        self._being_called.append(node)
+        try:
+            return self.value_of_body(call, node, inner)
+        finally:
+            self._being_called.pop()
+
+    def value_of_body(
+        self, call: ast.Call, node: ast.Lambda | ast.FunctionDef, inner: Frame
+    ) -> Any:
+        """What a function of device code gives; that of statements is another class's matter."""
+        assert isinstance(node, ast.Lambda)
         caller, self.frame = self.frame, inner
         try:
-            return self.evaluate(function.node.body)
+            return self.evaluate(node.body)
         finally:
             self.frame = caller
 
@@ -620,8 +650,8 @@ class Expressions:
             if function.operation is not None:
                 return function.operation.call(self.emitter, (function.value, *args), kwargs)
             return self._tensor_method(function.value, function.name, [*args, *kwargs.values()])
-        if isinstance(function, TracedLambda):
-            return self._call_lambda(function, args, kwargs)
+        if isinstance(function, TracedFunction):
+            return self._call_traced(node, function, args, kwargs)
         try:
             operation = FUNCTIONS.get(function)
         except TypeError:

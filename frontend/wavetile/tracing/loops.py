@@ -149,7 +149,7 @@ def loop_spec(
     Raises:
         ArgumentError: they do not say what to loop over
     """
-    block_sizes = kwargs.pop("block_size", None)
+    block_sizes = kwargs.pop("block_size", args.pop() if len(args) == 3 else None)
     args += [kwargs.pop(name) for name in ("begin_or_end", "end") if name in kwargs]
     if args[1:] == [None]:
         args.pop()
@@ -158,8 +158,8 @@ def loop_spec(
         emitter.fail(
             ArgumentError,
             f"wl.tile does not take{unknown}",
-            "write wl.tile(end), wl.tile(begin, end) or wl.tile([m, n]), with block_size= if"
-            " it is fixed",
+            "write wl.tile(end), wl.tile(begin, end, block_size) or wl.tile([m, n]); block_size="
+            " is for a size that is fixed",
         )
     upper = _several(args[-1])
     lower = _several(args[0]) if len(args) == 2 else [0] * len(upper)

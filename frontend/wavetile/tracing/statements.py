@@ -124,6 +124,11 @@ class Statements(Expressions):
         if node.value is not None:
             self._assign(node.target, self.evaluate(node.value))
 
+    def _FunctionDef(self, node: ast.FunctionDef) -> None:  # noqa: N802
+        if node.decorator_list:
+            self.unsupported(node.decorator_list[0], "define the function without decorators")
+        self.frame.variables[node.name] = self._function_here(node, f"`{node.name}`")
+
     def _assign(self, target: ast.expr, value: Any) -> None:
         match target:
             case ast.Name():
@@ -531,12 +536,27 @@ class Statements(Expressions):
         inner.module_caller = module.location(location.file, location.line, location.column + 1)
         if caller.module_caller is not None:
             inner.module_caller = module.call_location(inner.module_caller, caller.module_caller)
+        return self._trace_function(node, inner.source.tree, function.__qualname__, inner)
+
+    def value_of_body(
+        self, call: ast.Call, node: ast.Lambda | ast.FunctionDef, inner: Frame
+    ) -> Any:
+        """What a function of device code gives where it is called."""
+        if isinstance(node, ast.Lambda):
+            return super().value_of_body(call, node, inner)
+        return self._trace_function(call, node, node.name, inner)
+
+    def _trace_function(
+        self, call: ast.Call, node: ast.FunctionDef, name: str, inner: Frame
+    ) -> Any:
+        """Traces the statements of a function up to its `return`."""
+        caller = self.frame
         self.frame = inner
         # The caller's names are not those of the function.
         read_later, self._read_later = self._read_later, []
         failures = len(self.errors)
         try:
-            self.trace(inner.source.tree.body)
+            self.trace(node.body)
         except _Return as result:
             return result.value
         finally:
@@ -544,11 +564,11 @@ class Statements(Expressions):
             self._read_later = read_later
         if len(self.errors) > failures:
             raise AlreadyReportedError
-        if node is not self._unused:
-            self.at(node)
+        if call is not self._unused:
+            self.at(call)
             self.emitter.fail(
                 MissingReturnError,
-                f"`{function.__qualname__}` returns nothing, but its value is used",
+                f"`{name}` returns nothing, but its value is used",
                 "end it with `return ...`",
             )
         return None

@@ -20,7 +20,15 @@ from wavetile.tracing.operations.pointwise import Promotion, pointwise
 from wavetile.tracing.operations.reductions import in_signed_order, indices_along
 from wavetile.tracing.operations.registry import operation
 from wavetile.tracing.operations.shapes import check_axis, check_tile
-from wavetile.tracing.values import UNIT, Dim, RuntimeInteger, Tile, TileIndex, describe
+from wavetile.tracing.values import (
+    UNIT,
+    Dim,
+    RuntimeInteger,
+    Tile,
+    TileIndex,
+    describe,
+    in_this_call,
+)
 
 if TYPE_CHECKING:
     from wavetile.tracing.emitter import Emitter
@@ -88,8 +96,10 @@ def topk(
     size = tile.dims[axis].extent
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:
         emitter.fail(ArgumentError, f"torch.topk: k is a positive constant, not {describe(k)}")
-    if isinstance(size, int) and k > size:
-        emitter.fail(ShapeError, f"torch.topk: {k} of {size} elements")
+    known = in_this_call(size)
+    if known is not None and k > known:
+        emitter.fail(ShapeError, f"torch.topk: {k} of {known} elements")
+    emitter.require_at_most(k, size, f"torch.topk of {k} elements")
     values, indices = _sorted(emitter, "torch.topk", tile, axis, largest)
     kept = (*tile.dims[:axis], _sized(emitter, k), *tile.dims[axis + 1 :])
     return _first(emitter, values, kept), _first(emitter, indices, kept)
