@@ -25,7 +25,7 @@ static LogicalResult runConstant(Frame &frame, arith::ConstantOp op) {
   return success();
 }
 
-/// A select only looks at the side it takes.
+/// A select only looks at the side it takes, and not at the condition where both sides are alike.
 static LogicalResult runSelect(Frame &frame, arith::SelectOp op) {
   const Tile &condition = frame.tile(op.getCondition());
   const Tile &sides = frame.tile(op.getTrueValue()), &otherwise = frame.tile(op.getFalseValue());
@@ -38,6 +38,8 @@ static LogicalResult runSelect(Frame &frame, arith::SelectOp op) {
     Element taken = condition[condition.getShape().empty() ? 0 : i];
     if (taken)
       tile.set(i, taken->isOne() ? sides[i] : otherwise[i]);
+    else if (sides[i] == otherwise[i])
+      tile.set(i, sides[i]);
   }
   frame.set(op.getResult(), std::move(tile));
   return success();

@@ -23,6 +23,9 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -31,6 +34,8 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 #include <mutex>
 
@@ -48,6 +53,8 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine() {
   std::call_once(initialised, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    // For inline assembly.
+    llvm::InitializeNativeTargetAsmParser();
   });
   llvm::Triple triple(llvm::sys::getProcessTriple());
   std::string words;
@@ -56,10 +63,10 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine() {
     return llvm::createStringError(words);
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, llvm::sys::getHostCPUName(), features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Less));
+      std::nullopt, llvm::CodeGenOptLevel::None));
 }
 
-/// The least that makes loops over memory bearable: compile time counts for more.
+/// The least: programs run for a moment, and each is compiled for that.
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PassBuilder builder(&machine);
   llvm::LoopAnalysisManager loops;
@@ -71,11 +78,41 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1).run(module, modules);
+  llvm::FunctionPassManager simplification;
+  simplification.addPass(llvm::EarlyCSEPass());
+  simplification.addPass(llvm::SimplifyCFGPass());
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(simplification)));
+  passes.run(module, modules);
 }
 
+namespace {
+
+/// Keeps LLVM's errors; its own handler ends the process. Instructions by name are what makes them.
+class ErrorHandler : public llvm::DiagnosticHandler {
+public:
+  explicit ErrorHandler(std::string &errors) : errors(errors) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() != llvm::DS_Error)
+      return true;
+    llvm::raw_string_ostream stream(errors);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    stream << (errors.empty() ? "" : "; ");
+    info.print(printer);
+    return true;
+  }
+
+private:
+  std::string &errors;
+};
+
+} // namespace
+
 static llvm::Expected<GeneratedCode> generateObject(mlir::ModuleOp source, bool keepLLVMIR) {
+  std::string errors;
   llvm::LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<ErrorHandler>(errors));
   std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(source, context);
   if (!module)
     return llvm::createStringError("the module does not translate to LLVM IR");
@@ -96,6 +133,8 @@ static llvm::Expected<GeneratedCode> generateObject(mlir::ModuleOp source, bool 
   if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return llvm::createStringError("this LLVM emits no objects for the host");
   passes.run(*module);
+  if (!errors.empty())
+    return llvm::createStringError("cannot generate code for host: " + errors);
   result.codeObject.assign(object.begin(), object.end());
   return result;
 }

@@ -10,7 +10,8 @@
 // It stands where the software device stands in the package, so that wrapper, launcher,
 // guards and packing of arguments are those of every other target.
 //
-// What a program has not written of its arena is NaN, or -1.
+// What a program has not written of its arena is NaN, or -1. An assertion of a program that does
+// not hold ends its launch; compiled code has nothing to destroy on the way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +23,9 @@
 #include "llvm/Support/TargetSelect.h"
 
 #include <bit>
+#include <csetjmp>
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -34,7 +38,8 @@ using namespace wavetile;
 
 namespace {
 
-constexpr HipError success = 0, invalidValue = 1, invalidImage = 200, notFound = 500;
+constexpr HipError success = 0, invalidValue = 1, invalidImage = 200, notFound = 500,
+                   launchFailure = 719;
 
 HipError lastError = success;
 std::string lastMessage;
@@ -86,6 +91,29 @@ float extendF16(_Float16 number) {
   return value.convertToFloat();
 }
 
+/// Where a launch goes on whose program fails.
+thread_local std::jmp_buf afterProgram;
+
+void print(const char *format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vprintf(format, arguments);
+  va_end(arguments);
+}
+
+/// Prints, keeps the words for the report, and ends the program.
+[[noreturn]] void failAssertion(const char *format, ...) {
+  std::va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  lastMessage.resize(std::vsnprintf(nullptr, 0, format, arguments));
+  std::vsnprintf(lastMessage.data(), lastMessage.size() + 1, format, again);
+  va_end(again);
+  va_end(arguments);
+  std::fputs(lastMessage.c_str(), stdout);
+  std::longjmp(afterProgram, 1);
+}
+
 /// Those of the narrow formats, and those of LLVM's run-time library that this process may lack.
 llvm::orc::SymbolMap runtimeFunctions(llvm::orc::LLJIT &jit) {
   llvm::orc::SymbolMap symbols;
@@ -93,6 +121,8 @@ llvm::orc::SymbolMap runtimeFunctions(llvm::orc::LLJIT &jit) {
     symbols[jit.mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
                                           llvm::JITSymbolFlags::Exported};
   };
+  add("wavetile_print", &print);
+  add("wavetile_fail_assertion", &failAssertion);
   add("wavetile_extend_f8E4M3FN", &extend<APFloat::Float8E4M3FN>);
   add("wavetile_extend_f8E5M2", &extend<APFloat::Float8E5M2>);
   add("wavetile_extend_f8E4M3FNUZ", &extend<APFloat::Float8E4M3FNUZ>);
@@ -151,6 +181,14 @@ llvm::Expected<LoadedFunction *> findFunction(LoadedModule &module, const std::s
   return module.functions.back().get();
 }
 
+/// Whether the program of a workgroup runs to its end.
+bool run(Program program, const void *arguments, int64_t x, int64_t y, int64_t z, char *arena) {
+  if (setjmp(afterProgram))
+    return false;
+  program(arguments, x, y, z, arena);
+  return true;
+}
+
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -165,6 +203,8 @@ EXPORT const char *hipGetErrorName(HipError error) {
     return "hipErrorInvalidImage";
   case notFound:
     return "hipErrorNotFound";
+  case launchFailure:
+    return "hipErrorLaunchFailure";
   default:
     return "hipErrorInvalidValue";
   }
@@ -236,8 +276,12 @@ EXPORT HipError hipModuleLaunchKernel(HipFunction function, unsigned gridX, unsi
     for (unsigned y = 0; y < gridY; ++y)
       for (unsigned x = 0; x < gridX; ++x) {
         std::memset(arena.get(), 0xff, launched.arenaBytes);
-        launched.program(extra[1], x, y, z, arena.get());
+        if (!run(launched.program, extra[1], x, y, z, arena.get())) {
+          std::fflush(stdout);
+          return lastError = launchFailure;
+        }
       }
+  std::fflush(stdout);
   return success;
 }
 EXPORT HipError hipStreamSynchronize(HipStream) { return success; }

@@ -139,6 +139,10 @@ llvm::LogicalResult lowerScan(Lowering &state, tile::ScanOp op);
 llvm::LogicalResult lowerSort(Lowering &state, tile::SortOp op);
 llvm::LogicalResult lowerDot(Lowering &state, tile::DotOp op);
 
+llvm::LogicalResult lowerPrint(Lowering &state, tile::PrintOp op);
+llvm::LogicalResult lowerAssert(Lowering &state, tile::AssertOp op);
+llvm::LogicalResult lowerInlineAsm(Lowering &state, tile::InlineAsmOp op);
+
 /// Operations that give a tile another shape or its elements another order; fails without a
 /// diagnostic if `op` is none of them.
 llvm::LogicalResult lowerShape(Lowering &state, mlir::Operation *op);

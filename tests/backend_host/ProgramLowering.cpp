@@ -158,6 +158,9 @@ LogicalResult ProgramLowering::lowerOperation(Operation *op) {
       .Case([&](tile::ScanOp scan) { return lowerScan(state, scan); })
       .Case([&](tile::SortOp sort) { return lowerSort(state, sort); })
       .Case([&](tile::DotOp dot) { return lowerDot(state, dot); })
+      .Case([&](tile::PrintOp print) { return lowerPrint(state, print); })
+      .Case([&](tile::AssertOp assertion) { return lowerAssert(state, assertion); })
+      .Case([&](tile::InlineAsmOp assembly) { return lowerInlineAsm(state, assembly); })
       .Default([&](Operation *other) {
         if (succeeded(lowerShape(state, other)))
           return success();

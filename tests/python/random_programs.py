@@ -3,7 +3,9 @@
 """Small random kernels, and the same text as plain torch code over whole tensors.
 
 Numbers are integers, and every intermediate result is kept small enough for its dtype to hold it
-exactly: whatever order, layout or precision a compiler chooses, all must agree to the bit.
+exactly: whatever order, layout or precision a compiler chooses, all must agree to the bit. Among
+floats there may be NaN, infinities and -0.0, of which this is as true; but which zero is the larger
+one, and the sign of a sum of zeros, torch does not say. Tensors may be empty.
 """
 
 from __future__ import annotations
@@ -31,8 +33,14 @@ LIMITS = {
 }
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 INTEGERS = (torch.int32, torch.int64, torch.int16, torch.int8)
-SIZES = st.sampled_from([1, 2, 3, 7, 16, 31, 64, 65, 100])
-SMALL_SIZES = st.sampled_from([1, 2, 7, 16, 31, 40])
+SIZES = st.sampled_from([1, 2, 3, 7, 16, 31, 64, 65, 100, 0])
+SMALL_SIZES = st.sampled_from([1, 2, 7, 16, 31, 40, 0])
+
+#: Numbers that are no integers, and how many elements of a tensor are such a one.
+SPECIAL = torch.tensor([torch.nan, torch.inf, -torch.inf, -0.0, -0.0, -0.0])
+SPECIAL_SHARE = 0.03
+#: Operations of which torch does not say which zero they give.
+ANY_ZERO = ("minimum", "maximum", "amin", "amax", "sum", "dot")
 
 _numbers = itertools.count()
 
@@ -67,6 +75,7 @@ class Program:
     lines: list[str]
     largest: int
     scalar: int
+    special: bool = False
     row_dim: bool = False
     loop_dims: tuple[str, ...] = ("rows",)
     filename: str = field(default_factory=lambda: f"<random program {next(_numbers)}>")
@@ -77,6 +86,11 @@ class Program:
         header = f"def program({', '.join(f'{name}: torch.Tensor' for name in names)}, s: int):"
         sizes = [f"    {name} = {self._size_of(name)}" for name in self.sizes]
         return "\n".join([header, *sizes, *(f"    {line}" for line in self.lines), ""])
+
+    @property
+    def has_signed_zeros(self) -> bool:
+        """Whether torch says of each zero which one it is."""
+        return not any(name in line for name in ANY_ZERO for line in self.lines)
 
     def _size_of(self, name: str) -> str:
         for tensor in (*self.outputs, *self.inputs):
@@ -119,6 +133,10 @@ class Program:
             numbers = torch.randint(-self.largest, self.largest + 1, shape, generator=generator).to(
                 tensor.dtype
             )
+            if self.special and tensor.dtype.is_floating_point:
+                chosen = torch.randint(0, len(SPECIAL), shape, generator=generator)
+                taken = torch.rand(shape, generator=generator) < SPECIAL_SHARE
+                numbers = torch.where(taken, SPECIAL.to(tensor.dtype)[chosen], numbers)
             result[tensor.name] = _laid_out(numbers, tensor)
         for tensor in self.outputs:
             shape = [self.sizes[name] for name in tensor.shape]
@@ -200,12 +218,13 @@ def programs(draw: Any, forms: tuple[str, ...]) -> Program:
     """A program of one of the forms: "elementwise", "rows", "nested" or "product"."""
     form = draw(st.sampled_from(forms))
     integers = form != "product" and draw(st.booleans())
-    dtypes = INTEGERS if integers else FLOATS
+    dtypes: tuple[torch.dtype, ...] = INTEGERS if integers else FLOATS
     if form == "product":
         dtypes = (torch.float32, torch.float16, torch.bfloat16)
     sizes = {"m": draw(SIZES), "n": draw(SIZES)}
     largest = draw(st.integers(1, 4))
     scalar = draw(st.integers(-5, 5))
+    special = draw(st.booleans())
 
     def an_input(number: int, shape: tuple[str, ...]) -> Input:
         return Input(
@@ -217,7 +236,7 @@ def programs(draw: Any, forms: tuple[str, ...]) -> Program:
         )
 
     if form == "product":
-        return _product(draw, sizes, largest, scalar, an_input)
+        return _product(draw, sizes, largest, scalar, special, an_input)
 
     columns = ":" if form == "rows" else "cols"
     inputs = [an_input(0, ("m", "n"))]
@@ -238,9 +257,8 @@ def programs(draw: Any, forms: tuple[str, ...]) -> Program:
         terms.append(Term(f"v{number}", term.dtype, term.bound))
     # What has the shape of one row or one column alone is made whole by the first.
     first = grow(draw, terms, draw(st.integers(1, 5)), integers)
-    whole = Term(
-        f"(v0 * 0 + {first.text})", torch.promote_types(terms[0].dtype, first.dtype), first.bound
-    )
+    lines.append(f"first = {first.text}")
+    whole = Term("torch.where(v0 < 2, first, first)", first.dtype, first.bound)
     outputs: list[Input] = []
 
     def store(place: str, shape: tuple[str, ...], term: Term) -> str:
@@ -251,7 +269,8 @@ def programs(draw: Any, forms: tuple[str, ...]) -> Program:
     if form == "elementwise":
         body = [*lines, store("rows, cols", ("m", "n"), whole)]
         lines = ["for rows, cols in wl.tile([m, n]):", *(f"    {line}" for line in body)]
-        return Program(sizes, inputs, outputs, lines, largest, scalar, loop_dims=("rows", "cols"))
+        dims = ("rows", "cols")
+        return Program(sizes, inputs, outputs, lines, largest, scalar, special, loop_dims=dims)
 
     reduced, reduction = _reduction(draw, whole, sizes["n"], integers)
     if form == "nested":
@@ -272,27 +291,25 @@ def programs(draw: Any, forms: tuple[str, ...]) -> Program:
         body.append(store("rows", ("m",), result))
         lines = ["for rows in wl.tile(m):", *(f"    {line}" for line in body)]
         # A column alone is read in the loop too.
-        return Program(sizes, inputs, outputs, lines, largest, scalar, loop_dims=("rows", "cols"))
+        dims = ("rows", "cols")
+        return Program(sizes, inputs, outputs, lines, largest, scalar, special, loop_dims=dims)
 
     body = [*lines, f"w = {whole.text}", f"r = {reduction.format('w')}"]
     w = Term("w", whole.dtype, whole.bound)
     spread = Term("r[:, None]", reduced.dtype, reduced.bound)
     last = grow(draw, [w, spread, spread], draw(st.integers(1, 4)), integers)
-    body.append(
-        store(
-            "rows, :",
-            ("m", "n"),
-            Term(f"(w * 0 + {last.text})", torch.promote_types(w.dtype, last.dtype), last.bound),
-        )
-    )
+    body.append(f"last = {last.text}")
+    spread_out = Term("torch.where(w < 2, last, last)", last.dtype, last.bound)
+    body.append(store("rows, :", ("m", "n"), spread_out))
     body.append(store("rows", ("m",), Term("r", reduced.dtype, reduced.bound)))
     lines = ["for rows in wl.tile(m):", *(f"    {line}" for line in body)]
-    return Program(sizes, inputs, outputs, lines, largest, scalar, row_dim=True)
+    return Program(sizes, inputs, outputs, lines, largest, scalar, special, row_dim=True)
 
 
 def _reduction(draw: Any, term: Term, length: int, integers: bool) -> tuple[Term, str]:
     """The result of a reduction along the last dimension, and its text around a tile."""
-    kinds = ["torch.amax({}, -1)", "torch.amin({}, -1)"]
+    # torch has no extremes of nothing.
+    kinds = ["torch.amax({}, -1)", "torch.amin({}, -1)"] if length else []
     dtype = torch.int64 if integers else term.dtype
     if term.bound * length <= LIMITS[dtype]:
         kinds += ["torch.sum({}, -1)"] * 2
@@ -307,6 +324,7 @@ def _product(
     sizes: dict[str, int],
     largest: int,
     scalar: int,
+    special: bool,
     an_input: Callable[[int, tuple[str, ...]], Input],
 ) -> Program:
     sizes |= {name: draw(SMALL_SIZES) for name in ("m", "n", "k")}
@@ -323,6 +341,5 @@ def _product(
         "        acc = wl.dot(x0[rows, depth], x1[depth, cols], acc)",
         f"    out0[rows, cols] = {last.text}.to(out0.dtype)",
     ]
-    return Program(
-        sizes, inputs, [output], lines, largest, scalar, loop_dims=("rows", "cols", "depth")
-    )
+    dims = ("rows", "cols", "depth")
+    return Program(sizes, inputs, [output], lines, largest, scalar, special, loop_dims=dims)

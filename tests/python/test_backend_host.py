@@ -17,28 +17,41 @@ import wavetile
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(wavetile._C.__file__).parents[2] / "python_tests"
 
-#: Files of tests/python, and what of them is for a CPU: no waves to count, no launch log, no
-#: matrix instructions; of the longest not every combination.
-SUITES = {
-    "test_end_to_end_elementwise.py": "",
-    "test_end_to_end_rows.py": "row_kernels and (grid or share) and (softmax or rms)",
-    "test_float8.py": "",
-    "test_kernels.py": "",
-    "test_language_arguments.py": "",
-    "test_language_atomics.py": "",
-    "test_language_control.py": "",
-    "test_language_gather.py": "",
-    "test_language_indexing.py": "",
-    "test_language_loops.py": "",
-    "test_language_pointwise.py": "",
-    "test_language_products.py": "",
-    "test_language_random.py": "",
-    "test_language_reductions.py": "",
-    "test_language_scans.py": "",
-    "test_language_structured.py": "",
-    "test_math.py": "(f32 and not fast) or special_numbers or sign",
-    "test_matmul.py": "test_sizes",
-    "test_operations_pointwise.py": "(float32 or int32) and not binary",
+#: What of the files of tests/python is for a CPU: no waves to count, no launch log, no matrix
+#: instructions; of the longest not every combination. A group has one process.
+GROUPS = {
+    "values": {
+        "test_float8.py": "",
+        "test_language_pointwise.py": "",
+        "test_language_random.py": "",
+        "test_language_reductions.py": "",
+        "test_language_scaled.py": "",
+        "test_language_scans.py": "",
+        "test_random_expressions.py": "",
+    },
+    "loops": {
+        "test_language_arguments.py": "",
+        "test_language_control.py": "",
+        "test_language_debugging.py": "",
+        "test_language_jagged.py": "",
+        "test_language_loops.py": "",
+        "test_language_products.py": "",
+        "test_language_structured.py": "",
+        "test_random_programs.py": "",
+    },
+    "places": {
+        "test_end_to_end_elementwise.py": "",
+        "test_kernels.py": "",
+        "test_language_atomics.py": "",
+        "test_language_gather.py": "",
+        "test_language_indexing.py": "",
+        "test_matmul.py": "test_sizes",
+    },
+    "long": {
+        "test_end_to_end_rows.py": "row_kernels and (grid or share) and (softmax or rms)",
+        "test_math.py": "(f32 and not fast) or special_numbers or sign",
+        "test_operations_pointwise.py": "(float32 or int32) and not binary",
+    },
 }
 
 
@@ -57,19 +70,14 @@ def run_on_host(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-LONG = ("test_end_to_end_rows.py", "test_math.py", "test_operations_pointwise.py")
-
-
 @pytest.mark.parametrize(
-    "suite",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in SUITES],
+    "group", [pytest.param(name, marks=[pytest.mark.slow] * (name == "long")) for name in GROUPS]
 )
-def test_suite(suite: str) -> None:
+def test_group(group: str) -> None:
     command = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    command += ["-m", "not compiled", f"tests/python/{suite}"]
-    if SUITES[suite]:
-        command += ["-k", SUITES[suite]]
-    done = run_on_host(*command)
+    command += ["-m", "not compiled", *(f"tests/python/{file}" for file in GROUPS[group])]
+    chosen = [f"({file} and ({tests}))" if tests else file for file, tests in GROUPS[group].items()]
+    done = run_on_host(*command, "-k", " or ".join(chosen))
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
 
 

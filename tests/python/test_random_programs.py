@@ -39,12 +39,20 @@ def configs(draw: Any, program: Program, dim: str | None) -> dict[str, int | str
     strategy = draw(st.sampled_from(["resident", "looped", "grid"]))
     config[f"{dim}.strategy"] = strategy
     if strategy == "resident":
-        config[dim] = -(-program.sizes["n"] // 64) * draw(st.sampled_from([64, 128]))
+        config[dim] = max(1, -(-program.sizes["n"] // 64)) * draw(st.sampled_from([64, 128]))
     else:
         config[dim] = draw(st.sampled_from([32, 64]))
     if strategy == "grid":
         config |= {f"{dim}.blocks": draw(st.sampled_from([2, 4])), "rows": 1}
     return config
+
+
+def _are_same(a: torch.Tensor, b: torch.Tensor, program: Program) -> bool:
+    """Whether all numbers are equal, and NaN where the other is; zeros too if torch says which."""
+    same = (a == b) | (a.isnan() & b.isnan())
+    if a.dtype.is_floating_point and program.has_signed_zeros:
+        same &= a.isnan() | (a.signbit() == b.signbit())
+    return bool(same.all())
 
 
 def _check(program: Program, run: Any, seed: int, what: str) -> None:
@@ -55,9 +63,11 @@ def _check(program: Program, run: Any, seed: int, what: str) -> None:
     for name, tensor in wanted.items():
         got = tensors[name]
         assert got.dtype == tensor.dtype
-        assert torch.equal(got, tensor), f"{what}: {name} is\n{got}\nnot\n{tensor}"
+        assert _are_same(got, tensor, program), f"{what}: {name} is\n{got}\nnot\n{tensor}"
         # What lies between and around its elements is as it was.
-        assert torch.equal(got._base, tensor._base), f"{what} wrote around {name}"
+        assert got._base is not None
+        assert tensor._base is not None
+        assert _are_same(got._base, tensor._base, program), f"{what} wrote around {name}"
 
 
 def _interpret(kernel: wavetile.Kernel, stage: str, program: Program, seed: int) -> Any:
@@ -70,6 +80,9 @@ def _interpret(kernel: wavetile.Kernel, stage: str, program: Program, seed: int)
         for parameter in region.specialisation.parameters:
             if isinstance(parameter, _C.TensorSpecialisation):
                 tensor = tensors[parameter.name]
+                if not tensor.numel():  # torch says that it lies at address 0
+                    buffers.append(torch.zeros(64, dtype=torch.uint8).numpy())
+                    continue
                 start = tensor.storage_offset()
                 count = tensor.untyped_storage().nbytes() // tensor.itemsize - start
                 flat = tensor.as_strided([count], [1], start)
@@ -92,7 +105,11 @@ def _row_dim(
 
 @hypothesis.seed(int(os.environ.get(SEED_VARIABLE, "0")))
 @hypothesis.settings(
-    max_examples=EXAMPLES, database=None, suppress_health_check=list(hypothesis.HealthCheck)
+    max_examples=EXAMPLES,
+    database=None,
+    # Each is compiled ten times: a smaller one that fails too takes minutes to find.
+    phases=[hypothesis.Phase.generate],
+    suppress_health_check=list(hypothesis.HealthCheck),
 )
 @hypothesis.given(data=st.data())
 @pytest.mark.parametrize("form", ["elementwise", "rows", "nested", "product"])

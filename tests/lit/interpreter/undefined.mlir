@@ -1,8 +1,8 @@
 // Elements without a value go through operations on elements; their use is an error.
 // RUN: wavetile-opt --tile-interpret %s -split-input-file -verify-diagnostics -o /dev/null
 
-// Moving them is no error: the reduction and the store look below the extent, and the
-// select takes the other side.
+// Moving them is no error: the reduction and the store look below the extent, and of the
+// selects one takes the other side and one has sides that are alike.
 module attributes {tile.inputs = {x = dense<1.0> : tensor<3xf32>}} {
   tile.kernel @moved(%x: !tile.pointer<f32> {tile.name = "x"}) {
     %c0 = arith.constant 0 : index
@@ -20,6 +20,9 @@ module attributes {tile.inputs = {x = dense<1.0> : tensor<3xf32>}} {
       %first = arith.constant dense<[true, true, true, false]> : tensor<4xi1>
       %c = arith.select %first, %b, %zero : tensor<4xi1>, tensor<4xf32>
       %all = tile.reduce sum %c axis 0 extent(%c4) : tensor<4xf32> -> tensor<f32>
+      %unknown = arith.cmpf ogt, %a, %zero : tensor<4xf32>
+      %alike = arith.select %unknown, %zero, %zero : tensor<4xi1>, tensor<4xf32>
+      %none = tile.reduce sum %alike axis 0 extent(%c4) : tensor<4xf32> -> tensor<f32>
       %filled = tile.fill_beyond %b axis 0 extent(%c3) with 0.0 : f32 : tensor<4xf32>
       %same = tile.reduce sum %filled axis 0 extent(%c4) : tensor<4xf32> -> tensor<f32>
     }
