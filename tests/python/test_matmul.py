@@ -11,10 +11,17 @@ import wavetile
 import wavetile.language as wl
 from wavetile.testing import assert_close
 
+from .conftest import TARGETS
 from .end_to_end import FP8, assert_untouched, on, surrounded
 
 # The matrix instructions that each target has: those of one size, or none to choose from.
 MATRIX_SIZES = {"gfx942": (16, 32), "gfx950": (16, 32), "gfx1150": (16,)}
+
+#: Each target with each of them; the host has none.
+EACH_MATRIX = pytest.mark.parametrize(
+    ("target", "matrix"),
+    [(target, size) for target in TARGETS for size in MATRIX_SIZES.get(target, ())],
+)
 
 # M, K and N, all different: ones, less than a tile in each direction, and primes beyond one.
 SIZES = [(1, 1, 1), (5, 3, 2), (17, 31, 47), (33, 17, 129), (67, 131, 37)]
@@ -91,7 +98,7 @@ def test_sizes(
 @pytest.mark.parametrize("of_x", ["rows", "columns"])
 @pytest.mark.parametrize("of_y", ["rows", "columns"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("matrix", [16, 32])
+@EACH_MATRIX
 def test_orders_of_operands(
     of_x: str,
     of_y: str,
@@ -101,20 +108,16 @@ def test_orders_of_operands(
     generator: torch.Generator,
 ) -> None:
     """NN, NT, TN and TT with tiles of three different sizes, none of which divides its matrix."""
-    if matrix not in MATRIX_SIZES[target]:
-        matrix = 16
     config = {"rows": 64, "cols": 128, "inner": 32, "matrix": matrix, "waves": 4}
     x, y = operands((83, 109, 151), dtype, generator)
     check(on(by_dot, target, config), x, y, of_x=of_x, of_y=of_y)
 
 
-@pytest.mark.parametrize("matrix", [16, 32])
+@EACH_MATRIX
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_config_chooses_the_matrix_instruction(
     matrix: int, dtype: torch.dtype, target: str, generator: torch.Generator
 ) -> None:
-    if matrix not in MATRIX_SIZES[target]:
-        matrix = 16
     config = {"rows": 64, "cols": 32, "inner": 64, "matrix": matrix, "waves": 2}
     x, y = operands((67, 131, 37), dtype, generator)
     isa = on(by_dot, target, config).bind(x, y, torch.empty(67, 37)).isa()
@@ -153,15 +156,13 @@ def test_fp8(kernel: wavetile.Kernel, of_y: str, target: str, generator: torch.G
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, "fp8"])
-@pytest.mark.parametrize("matrix", [16, 32])
+@EACH_MATRIX
 def test_integers_are_exact(
     dtype: Any, matrix: int, target: str, generator: torch.Generator
 ) -> None:
     """Every product and sum is a small integer: any other result is a wrong element."""
     if dtype == "fp8":
         dtype = FP8.get(target, torch.float8_e4m3fn)
-    if matrix not in MATRIX_SIZES[target]:
-        matrix = 16
     m, k, n = 61, 103, 47
     x = torch.randint(-4, 5, (m, k), generator=generator)
     y = torch.randint(-4, 5, (k, n), generator=generator)
