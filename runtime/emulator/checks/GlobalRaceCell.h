@@ -41,15 +41,62 @@ struct alignas(64) GlobalRaceCells {
   }
 };
 
+/// The dwords of 128 aligned bytes of memory. While they are all alike, as they are where waves
+/// access runs of bytes, one cell stands for them.
+struct GlobalRaceLine {
+  static constexpr unsigned dwords = 32, bytes = 4 * dwords;
+  static constexpr unsigned cells = dwords / GlobalRaceCells::dwords;
+
+  GlobalRaceCell cell;
+  /// Not 0: the dwords have cells of their own, until the launch ends.
+  uint32_t apart = 0;
+};
+
 inline constexpr uint64_t racePageBytes = 4096;
 
-/// The cells of a page that was accessed lately; `GlobalRaces` has as many as `racePageSlots`, that
-/// of page p at p % racePageSlots.
+/// What is known of a page.
+struct alignas(64) GlobalRacePage {
+  GlobalRaceLine lines[racePageBytes / GlobalRaceLine::bytes];
+  /// Those of lines that are not apart mean nothing.
+  GlobalRaceCells cells[racePageBytes / GlobalRaceCells::bytes];
+
+  /// Gives the dwords of a line cells of their own if they have none.
+  __attribute__((always_inline)) void takeApart(uint64_t line) {
+    if (lines[line].apart)
+      return;
+    GlobalRaceCells filled;
+    for (unsigned i = 0; i < GlobalRaceCells::dwords; ++i) {
+      filled.write[i] = lines[line].cell.write, filled.read[i] = lines[line].cell.read;
+      filled.loads[i] = lines[line].cell.loads, filled.zero[i] = 0;
+    }
+    for (unsigned i = 0; i < GlobalRaceLine::cells; ++i)
+      cells[line * GlobalRaceLine::cells + i] = filled;
+    lines[line].apart = 1;
+  }
+};
+
+/// A page that was accessed lately; `GlobalRaces` has as many as `racePageSlots`, page p at
+/// p % racePageSlots.
 struct KnownRacePage {
-  uint64_t page = ~uint64_t(0);
-  GlobalRaceCells *cells = nullptr;
+  uint64_t number = ~uint64_t(0);
+  GlobalRacePage *page = nullptr;
 };
 inline constexpr uint64_t racePageSlots = 256;
+
+/// The lanes from \p lane on that access a line together, one behind the other; 0 if they do not.
+__attribute__((always_inline)) inline uint64_t
+lanesOfLine(const uint64_t *addresses, uint64_t lanes, unsigned lane, uint32_t bytes) {
+  if (bytes != 4 && bytes != 8 && bytes != 16)
+    return 0;
+  unsigned count = GlobalRaceLine::bytes / bytes;
+  uint64_t together = ((uint64_t(1) << count) - 1) << lane, begin = addresses[lane];
+  if (lane % count != 0 || (lanes & together) != together || begin % GlobalRaceLine::bytes != 0)
+    return 0;
+  uint64_t different = 0;
+  for (unsigned i = 0; i < count; ++i)
+    different |= addresses[lane + i] ^ (begin + i * bytes);
+  return different == 0 ? together : 0;
+}
 
 /// Accesses of which cells like `before` become like `after`, and those like `after` stay.
 struct GlobalRacePass {
@@ -66,11 +113,11 @@ struct GlobalRacePass {
 
 struct GlobalRacePasses {
   /// Accesses of the lanes, in their order. Returns the mask of those left, of which the first
-  /// wants a closer look; 0: all is done.
+  /// wants a closer look, or all that access its line together; 0: all is done.
   uint64_t (*lanes)(const GlobalRacePass &pass);
   /// The bytes of [begin, end); `stored` holds those from `begin` on. Returns where the first ones
-  /// are that want a closer look, the others of the same 16 aligned bytes being done with them;
-  /// `end` if all is done.
+  /// are that want a closer look, at the whole line if it begins there and ends before `end`, else
+  /// at those of the same 16 aligned bytes; `end` if all is done.
   uint64_t (*run)(const GlobalRacePass &pass, uint64_t begin, uint64_t end);
   /// Lays out what lanes store: `bytes` bytes of each from `row` on, or of 1 or 2 the bits from
   /// \p shift on.

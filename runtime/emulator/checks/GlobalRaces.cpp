@@ -22,6 +22,9 @@ static constexpr uint32_t manyWavesBit = uint32_t(1) << 30;
 static constexpr uint32_t manyGroupsBit = uint32_t(1) << 31;
 static constexpr uint32_t segmentMask = scopedBit - 1;
 
+/// Like no cell that there is.
+static constexpr GlobalRaceCell noCell = {~0u, ~0u, ~0u};
+
 /// Scopes from which on other waves may wait for an access.
 static bool isScoped(const RaceAccess &part) {
   return part.kind == RaceKind::Atomic || part.scope >= AccessScope::Workgroup;
@@ -212,24 +215,15 @@ GlobalRaces::GlobalRaces(const TargetDescription &target, bool workgroupSharesCa
       needsWriteBack(target.devicesHaveSeveralL2Caches()),
       workgroupSharesCache(workgroupSharesCache), passes(&instructionTables()->globalRaces) {}
 
-void GlobalRaces::PageCells::reset(uint32_t dwords) {
-  size_t count = dwords / GlobalRaceCells::dwords;
-  cells = allocateAligned<GlobalRaceCells>(count);
-  std::fill_n(cells.get(), count, GlobalRaceCells());
-  dwordCount = dwords;
-}
-
 GlobalRaces::Shadow &GlobalRaces::shadowOf(uint64_t page) {
   KnownRacePage &known = knownPages[page % racePageSlots];
   Shadow *&knownShadow = knownShadows[page % racePageSlots];
-  if (known.page == page)
+  if (known.number == page)
     return *knownShadow;
   std::unique_ptr<Shadow> &shadow = pages[page];
-  if (!shadow) {
-    shadow = std::make_unique<Shadow>();
-    shadow->reset(racePageBytes);
-  }
-  known = {page, shadow->wholeCells().data()};
+  if (!shadow)
+    shadow = std::make_unique_for_overwrite<Shadow>();
+  known = {page, &shadow->wholeCells().data()};
   knownShadow = shadow.get();
   return *shadow;
 }
@@ -274,7 +268,7 @@ void GlobalRaces::addRead(Cell &cell, const RaceAccess &part, uint32_t segment, 
 void GlobalRaces::moveStore(const Wave &wave, GlobalRaceWave &state, const RaceAccess &part) {
   uint32_t segment = currentSegment(wave, state);
   part.forLanes([&](unsigned lane) {
-    uint64_t begin = part.addresses[lane];
+    uint64_t begin = part.addressOf(lane);
     visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t, uint32_t) {
       // A write that changed nothing has left no mark.
       const RaceSegment &last = segments[cell.write & segmentMask];
@@ -296,25 +290,25 @@ std::optional<GlobalRaceConflict> GlobalRaces::lanesConflict(const Wave &wave,
   bool isAscending = true;
   uint64_t last = 0;
   part.forLanes([&](unsigned lane) {
-    isAscending &= part.addresses[lane] >= last;
-    last = part.addresses[lane] + part.bytes;
+    isAscending &= part.addressOf(lane) >= last;
+    last = part.addressOf(lane) + part.bytes;
   });
   if (isAscending)
     return std::nullopt;
   unsigned order[maximumWaveSize], count = 0;
   part.forLanes([&](unsigned lane) { order[count++] = lane; });
   std::sort(order, order + count, [&](unsigned a, unsigned b) {
-    return std::pair(part.addresses[a], a) < std::pair(part.addresses[b], b);
+    return std::pair(part.addressOf(a), a) < std::pair(part.addressOf(b), b);
   });
   for (unsigned i = 1; i < count; ++i) {
     unsigned first = order[i - 1], second = order[i];
     // Only what is the same word in both; other overlaps are left to the writes' own order.
-    if (part.addresses[first] != part.addresses[second])
+    if (part.addressOf(first) != part.addressOf(second))
       continue;
     for (unsigned j = 0; j < reported.registers; ++j) {
       const uint32_t *row = wave.row(reported.data) + j * wave.waveSize;
       if (row[first] != row[second])
-        return GlobalRaceConflict{second, part.addresses[second] + 4 * j, true, first, {}};
+        return GlobalRaceConflict{second, part.addressOf(second) + 4 * j, true, first, {}};
     }
   }
   return std::nullopt;
@@ -398,11 +392,22 @@ struct GlobalRaces::Access {
   bool changes(unsigned lane, uint64_t address, uint32_t count) const {
     if (part.kind != RaceKind::Write)
       return true;
-    auto first = static_cast<uint32_t>(address - part.addresses[lane]);
+    auto first = static_cast<uint32_t>(address - part.addressOf(lane));
     if (!pass.stored)
       return changesBytes(wave, reported, part, lane, first, count);
     return std::memcmp(reinterpret_cast<const void *>(address),
                        pass.stored + size_t(part.bytes) * lane + first, count) != 0;
+  }
+  /// Whether each dword of a line changes, which lanes from \p lane on store together.
+  bool changesLine(unsigned lane, uint64_t address) const {
+    if (!pass.stored)
+      return part.kind != RaceKind::Write;
+    const uint8_t *now = pass.stored + (address - part.addressOf(lane)) + size_t(part.bytes) * lane;
+    const auto *old = reinterpret_cast<const uint8_t *>(address);
+    for (unsigned i = 0; i < GlobalRaceLine::bytes; i += 4)
+      if (std::memcmp(old + i, now + i, 4) == 0)
+        return false;
+    return true;
   }
 };
 
@@ -447,7 +452,7 @@ bool GlobalRaces::touch(Access &access, Cell &cell, unsigned lane, uint64_t addr
     }
     isRaced = true;
     if (!isWrite)
-      access.raced.add(found, static_cast<uint32_t>(address - part.addresses[lane]), count);
+      access.raced.add(found, static_cast<uint32_t>(address - part.addressOf(lane)), count);
   }
   if (isWrite)
     cell.write = access.segment | (scoped ? scopedBit : 0);
@@ -458,21 +463,53 @@ bool GlobalRaces::touch(Access &access, Cell &cell, unsigned lane, uint64_t addr
   return true;
 }
 
+/// Looks at a line that lanes from \p lane on access together, and marks it. False: its dwords want
+/// a look each.
+bool GlobalRaces::touchLine(Access &access, unsigned lane, uint64_t address) {
+  uint64_t page = address / racePageBytes;
+  GlobalRaceLine &line =
+      shadowOf(page).wholeCells().data().lines[address % racePageBytes / GlobalRaceLine::bytes];
+  const RaceAccess &part = access.part;
+  if (line.apart)
+    return false;
+  if (part.kind == RaceKind::Write && !access.changesLine(lane, address))
+    return false;
+  Cell before = line.cell;
+  bool scoped = isScoped(part);
+  GlobalRaceConflict found;
+  if (conflicts(before, part, access.segment, access.reported.space == AccessSpace::Constant,
+                scoped, found, access.wave, access.state))
+    return false;
+  if (part.kind == RaceKind::Read)
+    addRead(line.cell, part, access.segment, access.wave, access.state);
+  else
+    line.cell.write = access.segment | (scoped ? scopedBit : 0);
+  access.pass.before = before, access.pass.after = line.cell;
+  return true;
+}
+
 void GlobalRaces::touchLanes(Access &access) {
   const RaceAccess &part = access.part;
   GlobalRacePass &pass = access.pass;
   pass.addresses = part.addresses;
   pass.bytes = part.bytes;
-  for (pass.lanes = part.lanes;; pass.lanes &= pass.lanes - 1) {
+  pass.lanes = part.lanes;
+  while (true) {
     pass.lanes = passes->lanes(pass);
     if (pass.lanes == 0)
       return;
     auto lane = static_cast<unsigned>(__builtin_ctzll(pass.lanes));
     uint64_t begin = part.addresses[lane];
+    uint64_t together = lanesOfLine(pass.addresses, pass.lanes, lane, pass.bytes);
+    if (together && touchLine(access, lane, begin)) {
+      pass.lanes &= ~together;
+      continue;
+    }
     if (!visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t address, uint32_t count) {
           return touch(access, cell, lane, address, count);
         }))
       return;
+    pass.lanes &= pass.lanes - 1;
   }
 }
 
@@ -480,17 +517,28 @@ void GlobalRaces::touchLanes(Access &access) {
 void GlobalRaces::touchRun(Access &access) {
   const RaceAccess &part = access.part;
   uint64_t begin = part.addresses[0], end = begin + uint64_t(part.bytes) * access.wave.waveSize;
+  auto laneAt = [&](uint64_t address) {
+    return static_cast<unsigned>((address - begin) / part.bytes);
+  };
+  auto touchLineAt = [&](uint64_t at) {
+    return at % GlobalRaceLine::bytes == 0 && end - at >= GlobalRaceLine::bytes &&
+           touchLine(access, laneAt(at), at);
+  };
   const uint8_t *stores = access.pass.stored;
-  for (uint64_t at = begin;;) {
+  // The first line says what becomes of the others.
+  for (uint64_t at = touchLineAt(begin) ? begin + GlobalRaceLine::bytes : begin;;) {
     access.pass.stored = stores ? stores + (at - begin) : nullptr;
     at = passes->run(access.pass, at, end);
     access.pass.stored = stores;
     if (at >= end)
       return;
+    if (touchLineAt(at)) {
+      at += GlobalRaceLine::bytes;
+      continue;
+    }
     uint64_t stop = std::min(end, (at / GlobalRaceCells::bytes + 1) * GlobalRaceCells::bytes);
     if (!visit(at, stop, [&](Cell &cell, uint64_t address, uint32_t count) {
-          return touch(access, cell, static_cast<unsigned>((address - begin) / part.bytes), address,
-                       count);
+          return touch(access, cell, laneAt(address), address, count);
         }))
       return;
     at = stop;
@@ -500,7 +548,7 @@ void GlobalRaces::touchRun(Access &access) {
 /// What a scoped access meets is acquired before anything is compared.
 void GlobalRaces::acquireFrom(const RaceAccess &part, const Wave &wave, GlobalRaceWave &state) {
   part.forLanes([&](unsigned lane) {
-    uint64_t begin = part.addresses[lane];
+    uint64_t begin = part.addressOf(lane);
     visit(begin, begin + part.bytes, [&](Cell &cell, uint64_t, uint32_t) {
       if (uint32_t last = cell.write & segmentMask;
           last != 0 && (cell.write & scopedBit || !storesCarryScope))
@@ -536,16 +584,17 @@ GlobalRaces::access(const Wave &wave, GlobalRaceWave &state, const MemoryAccess 
   }
   Access access{wave, state, reported, part, raced, part.segment};
   access.pass.pages = knownPages.data();
-  access.pass.before = access.pass.after = {~0u, ~0u, ~0u};
+  access.pass.before = noCell;
+  access.pass.after = noCell;
   if (layOut(wave, reported, part))
     access.pass.stored = stored;
   // Several lanes' bytes may be one dword; of dwords, whole ones only have one cell each.
-  bool isRun = reported.contiguous && part.lanes == wave.allLanes() &&
-               (part.bytes < 4 || part.addresses[0] % 4 == 0);
-  if (isRun)
+  if (part.isRun && (part.bytes < 4 || part.addresses[0] % 4 == 0)) {
     touchRun(access);
-  else
+  } else {
+    part.spread();
     touchLanes(access);
+  }
   if (isRelease && !access.conflict)
     release(wave, state, outstanding);
   return access.conflict;

@@ -40,7 +40,6 @@
 #ifndef WAVETILE_RUNTIME_EMULATOR_CHECKS_GLOBALRACES_H
 #define WAVETILE_RUNTIME_EMULATOR_CHECKS_GLOBALRACES_H
 
-#include "runtime/emulator/AlignedArray.h"
 #include "runtime/emulator/Target.h"
 #include "runtime/emulator/checks/GlobalRaceCell.h"
 #include "runtime/emulator/checks/LoadedCopies.h"
@@ -174,19 +173,26 @@ private:
   class PageCells {
   public:
     using Cell = GlobalRaceCell;
-    void reset(uint32_t dwords);
-    size_t size() const { return dwordCount; }
+    static constexpr uint32_t dwords = racePageBytes / 4;
+
+    size_t size() const { return dwords; }
     Cell get(uint32_t dword) const {
-      return cells[dword / GlobalRaceCells::dwords].get(dword % GlobalRaceCells::dwords);
+      const GlobalRaceLine &line = page.lines[dword / GlobalRaceLine::dwords];
+      return line.apart
+                 ? page.cells[dword / GlobalRaceCells::dwords].get(dword % GlobalRaceCells::dwords)
+                 : line.cell;
     }
     void set(uint32_t dword, const Cell &cell) {
-      cells[dword / GlobalRaceCells::dwords].set(dword % GlobalRaceCells::dwords, cell);
+      uint32_t line = dword / GlobalRaceLine::dwords;
+      if (!page.lines[line].apart && page.lines[line].cell == cell)
+        return;
+      page.takeApart(line);
+      page.cells[dword / GlobalRaceCells::dwords].set(dword % GlobalRaceCells::dwords, cell);
     }
-    GlobalRaceCells *data() { return cells.get(); }
+    GlobalRacePage &data() { return page; }
 
   private:
-    AlignedArray<GlobalRaceCells> cells;
-    uint32_t dwordCount = 0;
+    GlobalRacePage page;
   };
   using Shadow = RaceShadow<PageCells>;
   struct Group {
@@ -225,6 +231,7 @@ private:
   struct Access;
   bool layOut(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part);
   bool touch(Access &access, Cell &cell, unsigned lane, uint64_t address, uint32_t count);
+  bool touchLine(Access &access, unsigned lane, uint64_t address);
   void touchLanes(Access &access);
   void touchRun(Access &access);
   void acquireFrom(const RaceAccess &part, const Wave &wave, GlobalRaceWave &state);

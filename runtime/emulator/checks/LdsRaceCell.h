@@ -53,15 +53,34 @@ struct LdsRaceEntry {
 struct LdsRaceCell {
   uint64_t write = 0;
   uint64_t read = 0;
+
+  bool operator==(const LdsRaceCell &) const = default;
+};
+
+/// The dwords of 128 bytes of LDS: what half a wave accesses with a dword a lane. While they are
+/// all alike, as they are where whole waves access runs of bytes, one cell stands for them.
+struct LdsRaceBlock {
+  static constexpr uint32_t dwords = 32, bytes = 4 * dwords;
+  /// A block's `write`, which no cell has: its dwords have cells of their own, until the workgroup
+  /// ends.
+  static constexpr uint64_t apart = ~uint64_t(0) - 1;
+
+  __attribute__((always_inline)) static void takeApart(LdsRaceCell &block, LdsRaceCell *cells) {
+    for (uint32_t i = 0; i < dwords; ++i)
+      cells[i] = block;
+    block.write = apart;
+  }
 };
 
 /// A load, or a store that is no atomic, of 1 to 4 dwords a lane.
 struct LdsRacePass {
-  LdsRaceCell *cells = nullptr; ///< Of all dwords of the workgroup's LDS.
+  LdsRaceCell *cells = nullptr;  ///< Of all dwords of the workgroup's LDS.
+  LdsRaceCell *blocks = nullptr; ///< And of its blocks.
   uint32_t ldsBytes = 0;
-  const uint32_t *offsets = nullptr; ///< Of each lane, in bytes.
+  /// Of each lane, in bytes. Null: all lanes are there, without gaps and in order, from `begin` on.
+  const uint32_t *offsets = nullptr;
+  uint32_t begin = 0;
   uint64_t lanes = 0;
-  bool contiguous = false; ///< All lanes are there, without gaps and in order; false says nothing.
   uint32_t dwords = 0;
   uint32_t waveSize = 0;
   uint64_t self = 0;   ///< The entry of this access.

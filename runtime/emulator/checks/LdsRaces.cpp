@@ -62,11 +62,10 @@ std::optional<RaceConflict> LdsRaces::ownConflict(const RaceAccess &part,
     uint64_t base = load.offsets[firstLane] - uint64_t(firstLane) * load.step;
     uint64_t loadEnd = base + uint64_t(maximumWaveSize) * load.step;
     instruction.forLanes([&](unsigned lane) {
-      if (instruction.offsets[lane] >= loadEnd ||
-          instruction.offsets[lane] + instruction.bytes <= base)
+      uint64_t begin = instruction.addressOf(lane), end = begin + instruction.bytes;
+      if (begin >= loadEnd || end <= base)
         return;
-      for (uint64_t byte = instruction.offsets[lane], end = byte + instruction.bytes;
-           byte < end && !conflict; ++byte) {
+      for (uint64_t byte = begin; byte < end && !conflict; ++byte) {
         uint64_t loadLane = (byte - base) / load.step;
         // Where lanes are further apart than what each writes, there is a gap behind it.
         if (byte < base || loadLane >= maximumWaveSize || !(load.lanes >> loadLane & 1) ||
@@ -83,9 +82,11 @@ std::optional<RaceConflict> LdsRaces::ownConflict(const RaceAccess &part,
 /// The pass for a part of an access that is no atomic.
 LdsRacePass LdsRaces::passOf(const Wave &wave, const RaceAccess &part, uint64_t self) {
   LdsRacePass pass;
-  pass.cells = shadow.wholeCells().data();
+  pass.cells = shadow.wholeCells().dwordCells();
+  pass.blocks = shadow.wholeCells().blockCells();
   pass.ldsBytes = size;
-  pass.offsets = part.offsets;
+  pass.offsets = part.isRun ? nullptr : part.offsets;
+  pass.begin = part.offsets[0];
   pass.lanes = part.lanes;
   pass.dwords = part.bytes % 4 == 0 ? part.bytes / 4 : 0;
   pass.waveSize = wave.waveSize;
@@ -99,7 +100,6 @@ bool LdsRaces::mark(const Wave &wave, const MemoryAccess &reported, const RaceAc
   if (reported.placement != DataPlacement::Dwords || part.kind == RaceKind::Atomic)
     return false;
   LdsRacePass pass = passOf(wave, part, self);
-  pass.contiguous = reported.contiguous && !part.isLoadToLds;
   if (part.kind == RaceKind::Read)
     return passes->reads(pass);
   pass.lds = wave.workgroup->lds;
@@ -129,7 +129,7 @@ std::optional<RaceConflict> LdsRaces::access(const Wave &wave, const MemoryAcces
   std::optional<RaceConflict> conflict;
   uint32_t wanted = wave.indexInWorkgroup, passed = wave.barriersPassed;
   part.forLanes([&](unsigned lane) {
-    uint64_t begin = part.offsets[lane], end = begin + part.bytes;
+    uint64_t begin = part.addressOf(lane), end = begin + part.bytes;
     if (conflict || end > size)
       return;
     shadow.visit(begin, end, [&](LdsRaceCell &cell, uint32_t first, uint32_t count) {
@@ -170,7 +170,7 @@ void LdsRaces::arrived(const Wave &wave, const OutstandingAccesses &outstanding)
         return;
     }
     part.forLanes([&](unsigned lane) {
-      uint64_t begin = part.offsets[lane], end = begin + part.bytes;
+      uint64_t begin = part.addressOf(lane), end = begin + part.bytes;
       if (end > size)
         return;
       shadow.visit(begin, end, [&](LdsRaceCell &cell, uint32_t, uint32_t) {

@@ -37,6 +37,38 @@ struct RaceConflict {
   const Record *record = nullptr; ///< The other instruction, if it is known.
 };
 
+/// The cells of the dwords of a workgroup's LDS, as LdsRaceBlock has them.
+class LdsRaceCells {
+public:
+  using Cell = LdsRaceCell;
+
+  void reset(uint32_t dwords) {
+    blocks.assign((dwords + LdsRaceBlock::dwords - 1) / LdsRaceBlock::dwords, Cell());
+    if (cells.size() < size())
+      cells.resize(size());
+  }
+  size_t size() const { return blocks.size() * LdsRaceBlock::dwords; }
+  Cell get(uint32_t dword) const {
+    const Cell &block = blocks[dword / LdsRaceBlock::dwords];
+    return block.write == LdsRaceBlock::apart ? cells[dword] : block;
+  }
+  void set(uint32_t dword, const Cell &cell) {
+    uint32_t index = dword / LdsRaceBlock::dwords;
+    if (Cell &block = blocks[index]; block.write != LdsRaceBlock::apart) {
+      if (block == cell)
+        return;
+      LdsRaceBlock::takeApart(block, &cells[index * LdsRaceBlock::dwords]);
+    }
+    cells[dword] = cell;
+  }
+  Cell *dwordCells() { return cells.data(); }
+  Cell *blockCells() { return blocks.data(); }
+
+private:
+  std::vector<Cell> blocks;
+  std::vector<Cell> cells; ///< Of blocks that are apart; of others they mean nothing.
+};
+
 /// The LDS of one workgroup.
 class LdsRaces {
 public:
@@ -58,7 +90,7 @@ private:
   /// The usual case of `access`. False: not so.
   bool mark(const Wave &wave, const MemoryAccess &reported, const RaceAccess &part, uint64_t self);
 
-  RaceShadow<RaceCellArray<LdsRaceCell>> shadow;
+  RaceShadow<LdsRaceCells> shadow;
   const LdsRacePasses *passes = nullptr;
   const Record *firstRecord = nullptr;
   uint32_t size = 0;

@@ -12,27 +12,32 @@
 namespace wavetile::device::checks {
 
 uint32_t LoadedCopies::with(uint32_t set, const Record *load, uint32_t wave) {
-  if (set == lastSet && load == lastLoad && wave == lastWave)
-    return lastResult;
-  lastSet = set, lastLoad = load, lastWave = wave;
+  Answer &answer = last[(reinterpret_cast<uintptr_t>(load) / sizeof(Record) + 4 * wave) % answers];
+  if (answer.load == load && answer.set == set && answer.wave == wave)
+    return answer.result;
+  answer = {load, set, wave, 0};
+  return answer.result = successor(set, load, wave);
+}
+
+uint32_t LoadedCopies::successor(uint32_t set, const Record *load, uint32_t wave) {
   if (set >= most)
-    return lastResult = set;
+    return set;
   auto [entry, isNew] = successors.try_emplace({uint64_t(set) << 32 | wave, load}, set);
   if (!isNew)
-    return lastResult = entry->second;
+    return entry->second;
   std::vector<Load> loads = sets[set];
   auto same = llvm::find_if(loads, [&](const Load &other) { return other.record == load; });
   uint32_t bit = uint32_t(1) << wave;
   if (same == loads.end())
     loads.push_back({load, bit});
   else if (same->waves & bit)
-    return lastResult = set;
+    return set;
   else
     same->waves |= bit;
   if (sets.size() < most)
     sets.push_back(std::move(loads));
   entry->second = sets.size() < most ? static_cast<uint32_t>(sets.size() - 1) : most;
-  return lastResult = entry->second;
+  return entry->second;
 }
 
 bool LoadedCopies::sharesAll(uint32_t set, uint32_t wave) const {

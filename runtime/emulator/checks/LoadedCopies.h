@@ -20,6 +20,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -38,6 +39,7 @@ public:
   bool holds(uint32_t set, const Record *load, uint32_t wave) const;
 
 private:
+  uint32_t successor(uint32_t set, const Record *load, uint32_t wave);
   struct Load {
     const Record *record;
     uint32_t waves; ///< A bit each; a workgroup has 32 at the most.
@@ -47,9 +49,13 @@ private:
 
   std::vector<std::vector<Load>> sets{1};
   llvm::DenseMap<std::pair<uint64_t, const Record *>, uint32_t> successors; ///< By set and wave.
-  // The last answer: the lanes of a load mostly ask the same.
-  uint32_t lastSet = ~0u, lastWave = 0, lastResult = 0;
-  const Record *lastLoad = nullptr;
+  /// The last answers, each in a place that its load and wave say: those of a loop ask the same.
+  struct Answer {
+    const Record *load = nullptr;
+    uint32_t set = ~0u, wave = 0, result = 0;
+  };
+  static constexpr size_t answers = 16;
+  std::array<Answer, answers> last;
 };
 
 } // namespace wavetile::device::checks

@@ -26,6 +26,17 @@ static RaceKind kindOf(AccessKind kind) {
   return RaceKind::Atomic;
 }
 
+void RaceAccess::spread() {
+  if (!isRun)
+    return;
+  for (unsigned lane = 1; lane < maximumWaveSize; ++lane)
+    if (isLds)
+      offsets[lane] = offsets[0] + lane * bytes;
+    else
+      addresses[lane] = addresses[0] + uint64_t(lane) * bytes;
+  isRun = false;
+}
+
 unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess *const (&parts)[2]) {
   unsigned count = 0;
   uint64_t lanes = access.active;
@@ -35,12 +46,17 @@ unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess *c
     part.kind = kindOf(access.kind);
     part.isLds = access.space == AccessSpace::Lds;
     part.isLoadToLds = false;
+    part.isRun = access.contiguous && access.overEnd == 0;
     part.scope = access.scope;
     // A lane whose bytes are cut is left out: its neighbours in the block are nobody's.
     part.lanes = lanes & ~access.overEnd;
     part.bytes = access.bytes;
-    // All lanes, for that is quicker: those that are off are not looked at.
-    if (part.isLds && access.offsets)
+    // Else all lanes, for that is quicker: those that are off are not looked at.
+    if (part.isRun && part.isLds)
+      part.offsets[0] = access.offset + access.offsets[0]; // May wrap.
+    else if (part.isRun)
+      part.addresses[0] = access.addresses[0];
+    else if (part.isLds && access.offsets)
       for (unsigned lane = 0; lane < wave.waveSize; ++lane)
         part.offsets[lane] = access.offset + access.offsets[lane]; // May wrap.
     else if (part.isLds)
@@ -55,6 +71,7 @@ unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess *c
     part.record = access.record;
     part.kind = RaceKind::Write;
     part.isLds = part.isLoadToLds = true;
+    part.isRun = false;
     part.scope = AccessScope::Wave;
     part.lanes = access.active | access.partial | access.zeroed;
     part.bytes = access.ldsBytes;
@@ -67,8 +84,9 @@ unsigned splitAccess(const Wave &wave, const MemoryAccess &access, RaceAccess *c
 
 bool changesBytes(const Wave &wave, const MemoryAccess &access, const RaceAccess &part,
                   unsigned lane, uint32_t first, uint32_t count) {
-  const uint8_t *old = part.isLds ? wave.workgroup->lds + part.offsets[lane]
-                                  : reinterpret_cast<const uint8_t *>(part.addresses[lane]);
+  uint64_t begin = part.addressOf(lane);
+  const uint8_t *old =
+      part.isLds ? wave.workgroup->lds + begin : reinterpret_cast<const uint8_t *>(begin);
   if (part.isLoadToLds) {
     bool whole = access.active >> lane & 1 && access.bytes == part.bytes;
     return !whole || std::memcmp(old + first,

@@ -32,6 +32,8 @@ struct RaceAccess {
   bool isLds = false;
   bool isLoadToLds = false; ///< The part of a load to LDS that writes LDS.
   AccessScope scope = AccessScope::Wave;
+  /// All lanes are there, without gaps and in order: only the address of the first one is kept.
+  bool isRun = false;
   uint64_t lanes = 0;
   uint32_t bytes = 0;
   uint32_t step = 0;    ///< Of loads to LDS: from lane to lane.
@@ -41,7 +43,13 @@ struct RaceAccess {
     uint32_t offsets[maximumWaveSize];               ///< LDS: of the workgroup's first byte.
   };
 
-  uint64_t addressOf(unsigned lane) const { return isLds ? offsets[lane] : addresses[lane]; }
+  uint64_t addressOf(unsigned lane) const {
+    if (isRun)
+      return (isLds ? offsets[0] : addresses[0]) + uint64_t(lane) * bytes;
+    return isLds ? offsets[lane] : addresses[lane];
+  }
+  /// Keeps the addresses of all lanes.
+  void spread();
   template <typename Body> void forLanes(Body body) const {
     for (uint64_t mask = lanes; mask != 0; mask &= mask - 1)
       body(static_cast<unsigned>(__builtin_ctzll(mask)));
@@ -73,6 +81,9 @@ public:
   uint32_t issue() { return next++; }
   /// Makes room for two accesses to be put together in.
   void makeRoom() {
+    // The same few again, which are in the host's cache.
+    if (head == tail)
+      head = tail = 0;
     if (tail + 2 - head > ring.size())
       grow();
   }

@@ -18,22 +18,8 @@
 
 namespace wavetile::device::checks {
 
-/// Cells one behind the other.
-template <typename CellOfDword> class RaceCellArray {
-public:
-  using Cell = CellOfDword;
-  void reset(uint32_t dwords) { cells.assign(dwords, Cell()); }
-  size_t size() const { return cells.size(); }
-  Cell get(uint32_t dword) const { return cells[dword]; }
-  void set(uint32_t dword, const Cell &cell) { cells[dword] = cell; }
-  Cell *data() { return cells.data(); }
-
-private:
-  std::vector<Cell> cells;
-};
-
-/// \p Cells holds the cells of dwords as RaceCellArray does. They have a member `write`, which is
-/// never all ones.
+/// \p Cells holds the cells of dwords: `get(dword)` and `set(dword, cell)`. They have a member
+/// `write`, which is never all ones.
 template <typename Cells> class RaceShadow {
 public:
   using Cell = typename Cells::Cell;

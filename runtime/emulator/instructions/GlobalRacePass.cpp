@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The cells of 16 bytes are one host vector of 16 words. They are compared with what the cells seen
-// before were, and become what those became; anything else is left to GlobalRaces, which has the
-// rules.
+// The cells of 16 bytes are one host vector of 16 words, and so are those of four lines. They are
+// compared with what the cells seen before were, and become what those became; anything else is
+// left to GlobalRaces, which has the rules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +21,15 @@ namespace {
 
 using checks::GlobalRaceCell;
 using checks::GlobalRaceCells;
+using checks::GlobalRaceLine;
+using checks::GlobalRacePage;
 using checks::GlobalRacePass;
 using checks::KnownRacePage;
 
 using Words = uint32_t __attribute__((ext_vector_type(16)));
 
 constexpr unsigned allDwords = 15;
-constexpr uint64_t groupBytes = GlobalRaceCells::bytes;
+constexpr uint64_t groupBytes = GlobalRaceCells::bytes, lineBytes = GlobalRaceLine::bytes;
 
 template <typename Flags> WAVETILE_INLINE uint16_t bitsOf(Flags flags) {
   using Mask = bool __attribute__((ext_vector_type(16)));
@@ -35,11 +37,24 @@ template <typename Flags> WAVETILE_INLINE uint16_t bitsOf(Flags flags) {
 }
 WAVETILE_INLINE bool none(Words words) { return bitsOf(words != 0) == 0; }
 
-WAVETILE_INLINE Words wordsOf(const GlobalRaceCell &cell) {
-  Words words = 0;
-  for (unsigned i = 0; i < 4; ++i)
-    words[i] = cell.write, words[4 + i] = cell.read, words[8 + i] = cell.loads;
-  return words;
+WAVETILE_INLINE Vector4 vectorOf(const GlobalRaceCell &cell) {
+  return {cell.write, cell.read, cell.loads, 0};
+}
+/// The same cell of four dwords.
+WAVETILE_INLINE Words wordsOf(Vector4 cell) {
+  return __builtin_shufflevector(cell, cell, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+}
+/// The same cell in four lines that are not apart.
+WAVETILE_INLINE Words wordsOfLines(Vector4 cell) {
+  return __builtin_shufflevector(cell, cell, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
+}
+WAVETILE_INLINE bool isLike(const GlobalRaceLine &line, Vector4 cell) {
+  Vector4 different;
+  __builtin_memcpy(&different, &line, sizeof(different));
+  different ^= cell;
+  uint64_t halves[2];
+  __builtin_memcpy(halves, &different, sizeof(halves));
+  return (halves[0] | halves[1]) == 0;
 }
 
 /// Ones in the words of some of the four dwords.
@@ -57,7 +72,32 @@ constexpr DwordMasks dwordMasks;
 class Marker {
 public:
   WAVETILE_INLINE explicit Marker(const GlobalRacePass &pass)
-      : before(wordsOf(pass.before)), after(wordsOf(pass.after)), changes(!none(before ^ after)) {}
+      : cellBefore(vectorOf(pass.before)), cellAfter(vectorOf(pass.after)),
+        before(wordsOf(cellBefore)), after(wordsOf(cellAfter)),
+        linesBefore(wordsOfLines(cellBefore)), linesAfter(wordsOfLines(cellAfter)),
+        changes(!none(before ^ after)) {}
+
+  /// Whether marking some of a line's dwords would change nothing.
+  WAVETILE_INLINE bool isMarked(const GlobalRaceLine &line) const {
+    return isLike(line, cellAfter);
+  }
+  /// All of them. False: the line is like neither of the two.
+  WAVETILE_INLINE bool markLine(GlobalRaceLine &line) const {
+    if (!isLike(line, cellBefore))
+      return isMarked(line);
+    __builtin_memcpy(&line, &cellAfter, sizeof(line));
+    return true;
+  }
+  /// Four lines behind one another. False: nothing was marked.
+  WAVETILE_INLINE bool markFourLines(GlobalRaceLine *lines) const {
+    Words words;
+    __builtin_memcpy(&words, lines, sizeof(words));
+    if (!none(words ^ linesBefore))
+      return none(words ^ linesAfter);
+    if (changes)
+      __builtin_memcpy(lines, &linesAfter, sizeof(words));
+    return true;
+  }
 
   /// False: they are like neither of the two.
   WAVETILE_INLINE bool mark(GlobalRaceCells &cells, unsigned dwords) const {
@@ -97,9 +137,11 @@ public:
   }
 
 private:
-  Words before, after;
+  Vector4 cellBefore, cellAfter;
+  Words before, after, linesBefore, linesAfter;
   bool changes;
 };
+static_assert(sizeof(GlobalRaceLine) == 16);
 
 /// Which of four dwords differ.
 WAVETILE_INLINE unsigned changedDwords(const void *memory, const uint8_t *stored) {
@@ -128,42 +170,85 @@ WAVETILE_INLINE uint16_t changedOfFour(const void *memory, const uint8_t *stored
   return bitsOf(old != now);
 }
 
-WAVETILE_INLINE GlobalRaceCells *cellsOf(const GlobalRacePass &pass, uint64_t address) {
+/// Which of a line's dwords differ.
+WAVETILE_INLINE uint32_t changedOfLine(const void *memory, const uint8_t *stored) {
+  return changedOfFour(memory, stored) |
+         uint32_t(changedOfFour(static_cast<const uint8_t *>(memory) + 64, stored + 64)) << 16;
+}
+
+WAVETILE_INLINE GlobalRacePage *pageOf(const GlobalRacePass &pass, uint64_t address) {
   uint64_t page = address / checks::racePageBytes;
   const KnownRacePage &known = pass.pages[page % checks::racePageSlots];
-  return known.page == page ? known.cells + address % checks::racePageBytes / groupBytes : nullptr;
+  return known.number == page ? known.page : nullptr;
 }
 
 /// A lane's dwords, of which `dwords` has a bit for each; false: they want a closer look.
 WAVETILE_INLINE bool markLane(const GlobalRacePass &pass, const Marker &marker, uint64_t address,
                               unsigned dwords) {
-  uint64_t inPage = address % checks::racePageBytes;
-  if (address % 4 != 0 || inPage + pass.bytes > checks::racePageBytes)
+  uint64_t inPage = address % checks::racePageBytes, last = inPage + pass.bytes - 1;
+  if (address % 4 != 0 || last >= checks::racePageBytes)
     return false;
-  GlobalRaceCells *cells = cellsOf(pass, address);
-  if (!cells)
+  GlobalRacePage *page = pageOf(pass, address);
+  if (!page)
     return false;
+  uint64_t line = inPage / lineBytes, lastLine = last / lineBytes;
+  if (!(page->lines[line].apart & page->lines[lastLine].apart)) {
+    if (line == lastLine && marker.isMarked(page->lines[line]))
+      return true;
+    page->takeApart(line);
+    page->takeApart(lastLine);
+  }
+  GlobalRaceCells *cells = &page->cells[inPage / groupBytes];
   unsigned shifted = dwords << address % groupBytes / 4;
   if (shifted & allDwords && !marker.mark(*cells, shifted & allDwords))
     return false;
   return shifted <= allDwords || marker.mark(cells[1], shifted >> 4);
 }
 
+enum class LineMark : uint8_t { Done, WantsLook, WantsDwords };
+
+/// A whole line. `stored` is null if all of it changes.
+WAVETILE_INLINE LineMark markWholeLine(const Marker &marker, GlobalRaceLine &line, uint64_t address,
+                                       const uint8_t *stored) {
+  uint32_t changed = ~0u;
+  if (stored)
+    changed = changedOfLine(reinterpret_cast<const void *>(address), stored);
+  if (changed == 0 || marker.isMarked(line))
+    return LineMark::Done;
+  if (changed != ~0u || line.apart)
+    return LineMark::WantsDwords;
+  return marker.markLine(line) ? LineMark::Done : LineMark::WantsLook;
+}
+
 template <unsigned dwords> WAVETILE_INLINE uint64_t markLanes(const GlobalRacePass pass) {
   const Marker marker(pass);
-  for (uint64_t mask = pass.lanes; mask != 0; mask &= mask - 1) {
+  for (uint64_t mask = pass.lanes; mask != 0;) {
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
     uint64_t address = pass.addresses[lane];
+    const uint8_t *stored = pass.stored ? pass.stored + uint64_t(4 * dwords) * lane : nullptr;
+    if (uint64_t together = checks::lanesOfLine(pass.addresses, mask, lane, 4 * dwords)) {
+      GlobalRacePage *page = pageOf(pass, address);
+      if (!page)
+        return mask;
+      GlobalRaceLine &line = page->lines[address % checks::racePageBytes / lineBytes];
+      switch (markWholeLine(marker, line, address, stored)) {
+      case LineMark::Done:
+        mask &= ~together;
+        continue;
+      case LineMark::WantsLook:
+        return mask;
+      case LineMark::WantsDwords:
+        break;
+      }
+    }
     unsigned touched = (1u << dwords) - 1;
-    if (pass.stored) {
-      const uint8_t *stored = pass.stored + uint64_t(4 * dwords) * lane;
+    if (stored) {
       const void *memory = reinterpret_cast<const void *>(address);
       touched = dwords == 4 ? changedDwords(memory, stored) : changedDwords(memory, stored, dwords);
-      if (touched == 0)
-        continue;
     }
-    if (!markLane(pass, marker, address, touched))
+    if (touched != 0 && !markLane(pass, marker, address, touched))
       return mask;
+    mask &= mask - 1;
   }
   return 0;
 }
@@ -183,45 +268,79 @@ uint64_t markAllLanes(const GlobalRacePass &pass) {
   }
 }
 
-/// By value, so that the compiler knows that marking cells does not change it.
-uint64_t markRunOf(const GlobalRacePass pass, uint64_t begin, uint64_t end) {
-  const Marker marker(pass);
-  const uint8_t *stored = pass.stored;
-  for (uint64_t at = begin; at < end;) {
-    GlobalRaceCells *cells = cellsOf(pass, at);
-    if (!cells)
-      return at;
-    uint64_t pageEnd = (at / checks::racePageBytes + 1) * checks::racePageBytes;
-    uint64_t stop = end < pageEnd ? end : pageEnd;
-    while (at < stop) {
-      // The usual case, four at a time.
-      if (at % groupBytes == 0 && stop - at >= 4 * groupBytes) {
-        constexpr uint16_t all = 0xffff;
-        uint16_t changed =
-            stored ? changedOfFour(reinterpret_cast<const void *>(at), stored + (at - begin)) : all;
-        if (changed == 0 || (changed == all && marker.markFour(cells))) {
-          at += 4 * groupBytes, cells += 4;
-          continue;
-        }
+/// The bytes of [at, stop) in a line that is apart. \p stored holds those from `at` on, or is null
+/// if all change. Returns where the first ones are that want a closer look, or `stop`.
+WAVETILE_INLINE uint64_t markInLine(const Marker &marker, GlobalRacePage &page, uint64_t at,
+                                    uint64_t stop, const uint8_t *stored) {
+  const uint64_t begin = at;
+  GlobalRaceCells *cells = &page.cells[at % checks::racePageBytes / groupBytes];
+  while (at < stop) {
+    const uint8_t *now = stored ? stored + (at - begin) : nullptr;
+    const void *memory = reinterpret_cast<const void *>(at);
+    // The usual case, four at a time.
+    if (at % groupBytes == 0 && stop - at >= 4 * groupBytes) {
+      constexpr uint16_t all = 0xffff;
+      uint16_t changed = now ? changedOfFour(memory, now) : all;
+      if (changed == 0 || (changed == all && marker.markFour(cells))) {
+        at += 4 * groupBytes, cells += 4;
+        continue;
       }
-      uint64_t next = (at / groupBytes + 1) * groupBytes;
-      next = next < stop ? next : stop;
-      const void *memory = reinterpret_cast<const void *>(at);
-      unsigned dwords = allDwords;
-      if (next - at == groupBytes) {
-        if (stored)
-          dwords = changedDwords(memory, stored + (at - begin));
-      } else {
-        if ((at | next) % 4 != 0)
-          return at;
-        unsigned count = static_cast<unsigned>(next - at) / 4;
-        dwords = stored ? changedDwords(memory, stored + (at - begin), count) : (1u << count) - 1;
-        dwords <<= at % groupBytes / 4;
-      }
-      if (dwords != 0 && !marker.mark(*cells, dwords))
-        return at;
-      at = next, ++cells;
     }
+    uint64_t next = (at / groupBytes + 1) * groupBytes;
+    next = next < stop ? next : stop;
+    unsigned dwords = allDwords;
+    if (next - at == groupBytes) {
+      if (now)
+        dwords = changedDwords(memory, now);
+    } else {
+      if ((at | next) % 4 != 0)
+        return at;
+      unsigned count = static_cast<unsigned>(next - at) / 4;
+      dwords = now ? changedDwords(memory, now, count) : (1u << count) - 1;
+      dwords <<= at % groupBytes / 4;
+    }
+    if (dwords != 0 && !marker.mark(*cells, dwords))
+      return at;
+    at = next, ++cells;
+  }
+  return stop;
+}
+
+/// By value, so that the compiler knows that marking cells does not change it.
+WAVETILE_INLINE uint64_t markRunOf(const GlobalRacePass pass, uint64_t begin, uint64_t end) {
+  const Marker marker(pass);
+  for (uint64_t at = begin; at < end;) {
+    GlobalRacePage *page = pageOf(pass, at);
+    if (!page)
+      return at;
+    uint64_t inPage = at % checks::racePageBytes;
+    GlobalRaceLine &line = page->lines[inPage / lineBytes];
+    const uint8_t *stored = pass.stored ? pass.stored + (at - begin) : nullptr;
+    uint64_t left = end - at, lineEnd = (at / lineBytes + 1) * lineBytes;
+    if (at % lineBytes == 0 && left >= lineBytes) {
+      // The usual case, four at a time.
+      bool hasFour = left >= 4 * lineBytes && inPage + 4 * lineBytes <= checks::racePageBytes;
+      if (!stored && hasFour && marker.markFourLines(&line)) {
+        at += 4 * lineBytes;
+        continue;
+      }
+      LineMark mark = markWholeLine(marker, line, at, stored);
+      if (mark == LineMark::WantsLook)
+        return at;
+      if (mark == LineMark::Done) {
+        at = lineEnd;
+        continue;
+      }
+    }
+    uint64_t stop = end < lineEnd ? end : lineEnd;
+    if ((at | stop) % 4 == 0 && marker.isMarked(line)) {
+      at = stop;
+      continue;
+    }
+    page->takeApart(inPage / lineBytes);
+    at = markInLine(marker, *page, at, stop, stored);
+    if (at < stop)
+      return at;
   }
   return end;
 }
