@@ -199,15 +199,18 @@ void LaunchContext::setWorkItemIds(Wave &wave, const std::array<uint32_t, 3> &si
   uint32_t width = size[0], height = size[1], items = size[0] * size[1] * size[2];
   uint32_t firstWorkItem = wave.indexInWorkgroup * waveSize;
   uint32_t *row = wave.vectorRow(0);
-  uint64_t exec = 0;
-  for (uint32_t lane = 0; lane < waveSize; ++lane) {
-    uint32_t item = firstWorkItem + lane;
-    if (item >= items)
-      break;
-    exec |= uint64_t(1) << lane;
-    row[lane] = item % width | item / width % height << 10 | item / width / height << 20;
+  uint32_t count = std::min(items - firstWorkItem, waveSize);
+  uint32_t x = firstWorkItem % width, y = firstWorkItem / width % height;
+  uint32_t z = firstWorkItem / width / height;
+  for (uint32_t lane = 0; lane < count; ++lane) {
+    row[lane] = x | y << 10 | z << 20;
+    if (++x < width)
+      continue;
+    x = 0;
+    if (++y == height)
+      y = 0, ++z;
   }
-  wave.setLaneMask(scalar::Exec, exec);
+  wave.setLaneMask(scalar::Exec, ~uint64_t(0) >> (64 - count));
 }
 
 void LaunchContext::setUp(Wave &wave, const std::array<uint32_t, 3> &group) const {

@@ -40,6 +40,8 @@ public:
   /// Gives a wave the registers and the program counter that the descriptor asks for. The wave's
   /// memory and what it belongs to are set already.
   void setUp(Wave &wave, const std::array<uint32_t, 3> &group) const;
+  /// The scalar registers alone, but for EXEC. Those that no launch sets are left alone.
+  void setScalars(Wave &wave, const std::array<uint32_t, 3> &group) const;
 
   /// A fault of this launch, with nothing but the kernel and the first instruction in it.
   Fault makeFault(FaultKind kind) const;
@@ -80,7 +82,6 @@ public:
 private:
   static constexpr uint64_t packetBytes = 64;
   void makeArguments();
-  void setScalars(Wave &wave, const std::array<uint32_t, 3> &group) const;
   void setWorkItemIds(Wave &wave, const std::array<uint32_t, 3> &size) const;
 
   AlignedArray<uint8_t> arguments;

@@ -17,6 +17,7 @@
 #include "runtime/emulator/checks/WorkgroupRaces.h"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 namespace wavetile::device {
@@ -85,7 +86,16 @@ inline __attribute__((always_inline)) void forLanes(uint64_t mask, Body body) {
     body(static_cast<unsigned>(__builtin_ctzll(mask)));
 }
 
+constexpr auto ones = [] {
+  std::array<uint8_t, 256> bytes;
+  bytes.fill(0xff);
+  return bytes;
+}();
+
 inline __attribute__((always_inline)) bool allOnes(const uint8_t *bytes, size_t count) {
+  for (; count >= ones.size(); bytes += ones.size(), count -= ones.size())
+    if (__builtin_memcmp(bytes, ones.data(), ones.size()) != 0)
+      return false;
   uint64_t all = ~uint64_t(0);
   while (count >= 8) {
     uint64_t word;
@@ -140,10 +150,19 @@ template <typename Body> auto withConstantBytes(uint32_t bytes, Body body) {
 
 /// Whether all bytes of the lanes of an LDS or scratch access are defined.
 bool offsetsDefined(const MemoryAccess &access, const uint8_t *base, uint32_t laneStride,
-                    unsigned waveSize) {
-  if (access.contiguous)
-    return allOnes(base + uint32_t(access.offset + access.offsets[0]),
-                   size_t(access.bytes) * waveSize);
+                    unsigned waveSize, WorkgroupShadow &shadow) {
+  if (access.contiguous) {
+    uint64_t begin = uint32_t(access.offset + access.offsets[0]);
+    uint64_t end = begin + uint64_t(access.bytes) * waveSize;
+    if (shadow.knowsDefined(begin, end))
+      return true;
+    if (!allOnes(base + begin, end - begin))
+      return false;
+    shadow.learnDefined(begin, end);
+    return true;
+  }
+  if (access.space == AccessSpace::Lds && shadow.knowsDefined(0, shadow.ldsDefined.size()))
+    return true;
   return withConstantBytes(access.bytes, [&](auto bytes) {
     bool defined = true;
     forLanes(access.active, [&](unsigned lane) {
@@ -155,12 +174,18 @@ bool offsetsDefined(const MemoryAccess &access, const uint8_t *base, uint32_t la
   });
 }
 void defineOffsets(const MemoryAccess &access, uint8_t *base, uint32_t laneStride,
-                   unsigned waveSize) {
+                   unsigned waveSize, WorkgroupShadow &shadow) {
   if (access.contiguous) {
-    std::fill_n(base + uint32_t(access.offset + access.offsets[0]), size_t(access.bytes) * waveSize,
-                uint8_t(0xff));
+    uint64_t begin = uint32_t(access.offset + access.offsets[0]);
+    uint64_t end = begin + uint64_t(access.bytes) * waveSize;
+    if (shadow.knowsDefined(begin, end))
+      return;
+    std::fill(base + begin, base + end, uint8_t(0xff));
+    shadow.learnDefined(begin, end);
     return;
   }
+  if (access.space == AccessSpace::Lds && shadow.knowsDefined(0, shadow.ldsDefined.size()))
+    return;
   withConstantBytes(access.bytes, [&](auto bytes) {
     forLanes(access.active, [&](unsigned lane) {
       uint32_t offset = (access.offsets ? access.offsets[lane] : 0) + access.offset; // May wrap.
@@ -345,7 +370,8 @@ bool WaveChecks::observeLoad(const MemoryAccess &access, Operand destination) {
   const RacedBytes *raced = racedBytes(*checkedWave);
   bool byOffset = access.space == AccessSpace::Lds || access.space == AccessSpace::Scratch;
   if (byOffset && access.partial == 0) {
-    defined = offsetsDefined(access, bytes.base, bytes.laneStride, checkedWave->waveSize);
+    defined =
+        offsetsDefined(access, bytes.base, bytes.laneStride, checkedWave->waveSize, *workgroup);
   } else if (defined && !bytes.allDefined() && options.undefined) {
     if (access.contiguous && !bytes.perLane) {
       defined = allOnes(bytes.of(*this, access, 0), size_t(access.bytes) * checkedWave->waveSize);
@@ -434,9 +460,19 @@ bool WaveChecks::observeStore(const MemoryAccess &access, Operand data) {
     return true;
   }
   if (!isGlobal && !undefined && access.partial == 0) {
-    defineOffsets(access, bytes.base, bytes.laneStride, size);
+    defineOffsets(access, bytes.base, bytes.laneStride, size, *workgroup);
     return true;
   }
+  if (isGlobal && !isAtomic && !bytes.perLane && access.partial == 0) {
+    withConstantBytes(access.bytes, [&](auto count) {
+      forLanes(accessed, [&](unsigned lane) {
+        __builtin_memset(bytes.base + (access.addresses[lane] - bytes.begin), 0xff, count);
+      });
+    });
+    return true;
+  }
+  if (access.space == AccessSpace::Lds && undefined)
+    workgroup->forgetDefined();
   forLanes(accessed, [&](unsigned lane) {
     uint8_t *shadow = bytes.of(*this, access, lane);
     if (!shadow)
@@ -500,6 +536,8 @@ bool WaveChecks::observeAtomic(const MemoryAccess &access) {
                            __builtin_ctzll(oldUndefined), "make what an atomic stores");
   if (!observeStore(access, access.data))
     return false;
+  if (oldUndefined)
+    workgroup->forgetDefined();
   if (!isExchange(mnemonic))
     forLanes(oldUndefined, [&](unsigned lane) {
       std::fill_n(bytes.of(*this, access, lane), access.bytes, uint8_t(0));
@@ -573,6 +611,7 @@ void WaveChecks::observeLoadToLds(const MemoryAccess &access) {
         to[i] &= raced->bytes[lane] >> i & 1 ? 0 : 0xff;
     });
   }
+  workgroup->forgetDefined();
   PendingOperation *operation = operationOf(access);
   uint32_t origin = makeOrigin(raced ? OriginKind::RacedMemory : OriginKind::GlobalMemory,
                                numberOf(access.record));
@@ -621,6 +660,7 @@ void WaveChecks::completeLds(const PendingOperation &operation) {
             });
     return;
   }
+  workgroup->forgetDefined();
   forLanes(operation.ldsLanes, [&](unsigned lane) {
     for (uint32_t i = 0; i < operation.ldsBytes; i += 4) {
       uint32_t at = operation.ldsOffset + lane * step + i;

@@ -10,9 +10,18 @@
 #include "runtime/emulator/checks/Origin.h"
 
 #include <algorithm>
+#include <array>
 #include <new>
 
 namespace wavetile::device::checks {
+
+/// The origins of registers that were never written.
+static constexpr std::array<uint32_t, entryCount> neverWritten = [] {
+  std::array<uint32_t, entryCount> origins{};
+  for (uint32_t entry = 0; entry < entryCount; ++entry)
+    origins[entry] = makeOrigin(OriginKind::NeverWritten, entry);
+  return origins;
+}();
 
 void RegisterShadow::reset(const Wave &wave, bool undefined) {
   if (!planes || shadow.waveSize != wave.waveSize) {
@@ -31,8 +40,7 @@ void RegisterShadow::reset(const Wave &wave, bool undefined) {
   std::fill_n(lanes, firstScalarEntry, all);
   std::fill_n(lanes + firstScalarEntry, scalar::Count, undefined ? ~uint64_t(0) : 0);
   std::fill_n(shadow.scalars, scalar::Count, undefined ? ~0u : 0u);
-  for (uint32_t entry = 0; entry < entryCount; ++entry)
-    origin[entry] = makeOrigin(OriginKind::NeverWritten, entry);
+  std::copy(neverWritten.begin(), neverWritten.end(), origin);
   std::fill_n(planeOf, vectorRows, false);
   lanes[definedEntry] = 0;
   lanes[spareRow] = 0;

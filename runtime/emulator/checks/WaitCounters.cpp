@@ -87,6 +87,8 @@ void WaitCounter::grow() {
   for (uint64_t i = head; i != tail; ++i)
     larger[i & (larger.size() - 1)] = std::move(at(i));
   ring = std::move(larger);
+  slots = ring.data();
+  mask = ring.size() - 1;
 }
 
 } // namespace wavetile::device::checks

@@ -63,14 +63,12 @@ struct PendingOperation {
   uint32_t record = 0; ///< Its number.
   PendingKind kind = PendingKind::VectorMemory;
   bool done = false;
-  bool writesBack = false;                  ///< The caches, for other workgroups to see.
-  uint8_t registers = 0;                    ///< That it will write; 0 for stores.
-  uint16_t firstEntry = 0;                  ///< The first one, as an entry of the register shadow.
-  uint32_t bits = ~0u;                      ///< Of each register, which it writes.
-  uint32_t raceNumber = 0;                  ///< Of the access, see OutstandingAccesses; 0: none.
-  uint32_t origin = 0;                      ///< Where undefined bits of what it loaded come from.
-  uint64_t lanes[maximumLoadRegisters];     ///< Of each register, which it writes.
-  uint64_t undefined[maximumLoadRegisters]; ///< Lanes of these that loaded undefined bits.
+  bool writesBack = false; ///< The caches, for other workgroups to see.
+  uint8_t registers = 0;   ///< That it will write; 0 for stores.
+  uint16_t firstEntry = 0; ///< The first one, as an entry of the register shadow.
+  uint32_t bits = ~0u;     ///< Of each register, which it writes.
+  uint32_t raceNumber = 0; ///< Of the access, see OutstandingAccesses; 0: none.
+  uint32_t origin = 0;     ///< Where undefined bits of what it loaded come from.
   /// The undefined bits of what was loaded, `registers` rows of a lane each, where some lane has
   /// both kinds. Empty: all bits of the lanes in `undefined`.
   std::vector<uint32_t> partialBits;
@@ -81,6 +79,9 @@ struct PendingOperation {
   uint32_t ldsBytes = 0;
   /// What the LDS bytes' definedness will be, as MemoryShadow has it. Empty: defined.
   std::vector<uint8_t> ldsDefined;
+  // Last, so that what `start` writes lies together.
+  uint64_t lanes[maximumLoadRegisters];     ///< Of each register, which it writes.
+  uint64_t undefined[maximumLoadRegisters]; ///< Lanes of these that loaded undefined bits.
 
   void start(PendingKind newKind, uint32_t newRecord) {
     record = newRecord;
@@ -100,6 +101,10 @@ struct PendingOperation {
 /// One counter: the operations that it counts, the oldest first.
 class WaitCounter {
 public:
+  WaitCounter() = default;
+  WaitCounter(const WaitCounter &) = delete;
+  WaitCounter &operator=(const WaitCounter &) = delete;
+
   void setMaximum(unsigned value) { maximum = value; }
   void clear() { head = tail = live = 0; }
 
@@ -108,7 +113,10 @@ public:
   template <typename Done> PendingOperation &issue(PendingKind kind, uint32_t record, Done done) {
     if (live >= maximum)
       wait(maximum - 1, done);
-    if (tail - head == ring.size())
+    // The same few operations again, which are in the host's cache.
+    if (head == tail)
+      head = tail = 0;
+    if (tail - head == mask + 1)
       grow();
     PendingOperation &operation = at(tail++);
     ++live;
@@ -152,13 +160,15 @@ public:
   }
 
 private:
-  PendingOperation &at(uint64_t index) { return ring[index & (ring.size() - 1)]; }
+  PendingOperation &at(uint64_t index) { return slots[index & mask]; }
   void grow();
 
   unsigned maximum = 63;
   unsigned live = 0;
   uint64_t head = 0, tail = 0;
   std::vector<PendingOperation> ring; ///< Its size is a power of two.
+  PendingOperation *slots = nullptr;  ///< Of the ring.
+  uint64_t mask = ~uint64_t(0);       ///< Its size less one.
 };
 
 } // namespace wavetile::device::checks

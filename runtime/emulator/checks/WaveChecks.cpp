@@ -20,28 +20,24 @@ using namespace checks;
 
 // --- Start ---
 
-/// The bits of scalar registers that a launch sets: those that come out the same whatever was in
-/// the registers before.
-static void setScalars(const LaunchContext &context, const Wave &wave, RegisterShadow &registers) {
-  alignas(64) uint32_t workItems[maximumWaveSize];
+/// The scalar registers that a launch sets in each wave: those that come out the same whatever was
+/// in them before.
+static ScalarSet launchedScalars(const LaunchContext &context, const Workgroup &group) {
   alignas(64) Wave overZeros, overOnes;
-  std::array<uint32_t, 3> group;
-  std::copy_n(wave.workgroup->id, 3, group.begin());
+  std::array<uint32_t, 3> id;
+  std::copy_n(group.id, 3, id.begin());
   for (Wave *each : {&overZeros, &overOnes}) {
-    each->bases[0] = workItems;
-    each->workgroup = wave.workgroup;
-    each->indexInWorkgroup = wave.indexInWorkgroup;
     std::fill_n(each->scalars, scalar::Count, each == &overOnes ? ~0u : 0u);
-    context.setUp(*each, group);
+    context.setScalars(*each, id);
   }
-  for (uint32_t i = 0; i < scalar::Count; ++i) {
-    uint32_t unset = overZeros.scalars[i] ^ overOnes.scalars[i];
-    if (unset == 0)
-      registers.setScalar(i, 0, 0);
-  }
+  ScalarSet result;
+  for (uint32_t i = 0; i < scalar::Count; ++i)
+    result[i] = overZeros.scalars[i] == overOnes.scalars[i];
+  return result;
 }
 
-void WaveChecks::start(const LaunchContext &launch, Wave &wave, WorkgroupShadow &shared) {
+void WaveChecks::start(const LaunchContext &launch, Wave &wave, const ScalarSet &launched,
+                       WorkgroupShadow &shared) {
   context = &launch;
   checkedWave = &wave;
   workgroup = &shared;
@@ -58,7 +54,9 @@ void WaveChecks::start(const LaunchContext &launch, Wave &wave, WorkgroupShadow 
   scratchDefined.clear();
   registers.reset(wave, options.undefined);
   if (options.undefined) {
-    setScalars(launch, wave, registers);
+    for (uint32_t i = 0; i < scalar::Count; ++i)
+      if (launched[i])
+        registers.setScalar(i, 0, 0);
     registers.setLanes(0, wave.exec(), 0, 0);
   }
   wave.checks = this;
@@ -69,10 +67,12 @@ void WorkgroupChecks::start(const LaunchContext &context, Workgroup &group) {
   shadow.ldsDefined.assign(group.ldsBytes, undefined ? 0 : 0xff);
   shadow.ldsOrigin.assign((group.ldsBytes + 3) / 4, noOrigin);
   shadow.addressOfLoad.clear();
+  shadow.forgetDefined();
   while (waves.size() < group.waveCount)
     waves.push_back(std::make_unique<WaveChecks>());
+  ScalarSet launched = launchedScalars(context, group);
   for (uint32_t i = 0; i < group.waveCount; ++i)
-    waves[i]->start(context, group.waves[i], shadow);
+    waves[i]->start(context, group.waves[i], launched, shadow);
 }
 
 // --- Reports ---

@@ -26,6 +26,8 @@
 #include "runtime/emulator/checks/RegisterShadow.h"
 #include "runtime/emulator/checks/WaitCounters.h"
 
+#include <algorithm>
+#include <bitset>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -40,12 +42,32 @@ struct WorkgroupShadow {
   std::vector<uint32_t> ldsOrigin; ///< Of each dword, where it is not defined.
   /// Where the load of a record last found undefined bytes: a global, LDS or scratch address.
   std::unordered_map<uint32_t, uint64_t> addressOfLoad;
+
+  /// Whether bytes [begin, end) of LDS are known to be defined, without a look at them.
+  bool knowsDefined(uint64_t begin, uint64_t end) const {
+    return begin >= definedBegin && end <= definedEnd;
+  }
+  /// They have turned out to be, or are from now on.
+  void learnDefined(uint64_t begin, uint64_t end) {
+    bool joins = begin <= definedEnd && end >= definedBegin;
+    definedBegin = joins ? std::min(begin, definedBegin) : begin;
+    definedEnd = joins ? std::max(end, definedEnd) : end;
+  }
+  /// Some bytes may not be defined any more.
+  void forgetDefined() { definedBegin = definedEnd = 0; }
+
+private:
+  uint64_t definedBegin = 0, definedEnd = 0;
 };
+
+using ScalarSet = std::bitset<scalar::Count>;
 
 class WaveChecks {
 public:
-  /// Starts with the registers that a launch sets up. \p wave is set up already.
-  void start(const LaunchContext &context, Wave &wave, WorkgroupShadow &workgroup);
+  /// Starts with the registers that a launch sets up, of the scalar ones those of \p launched.
+  /// \p wave is set up already.
+  void start(const LaunchContext &context, Wave &wave, const ScalarSet &launched,
+             WorkgroupShadow &workgroup);
 
   /// To be called before the handler of \p record. False: the wave has its fault.
   bool before(const Record *record) {

@@ -203,12 +203,13 @@ template <unsigned dwords>
 WAVETILE_INLINE void loadDwords(const Wave &wave, uint32_t *row, const LaneAddresses &lanes) {
   const unsigned stride = wave.waveSize;
   if (lanes.active == wave.allLanes() && isContiguous(lanes, stride, 4 * dwords)) {
-    alignas(64) uint32_t block[dwords * maximumWaveSize];
-    __builtin_memcpy(block, reinterpret_cast<const void *>(lanes.address[0]), 4 * dwords * stride);
-    for (unsigned base = 0; base < stride; base += 32)
-      for (unsigned lane = base; lane < base + 32; ++lane)
+    alignas(64) uint32_t block[dwords * 32];
+    for (unsigned base = 0; base < stride; base += 32) {
+      __builtin_memcpy(block, reinterpret_cast<const void *>(lanes.address[base]), sizeof(block));
+      for (unsigned lane = 0; lane < 32; ++lane)
         for (unsigned i = 0; i < dwords; ++i)
-          row[i * stride + lane] = block[dwords * lane + i];
+          row[i * stride + base + lane] = block[dwords * lane + i];
+    }
     return;
   }
   if (lanes.active == wave.allLanes()) {
@@ -232,12 +233,13 @@ WAVETILE_INLINE void storeDwords(const Wave &wave, const uint32_t *row,
                                  const LaneAddresses &lanes) {
   const unsigned stride = wave.waveSize;
   if (lanes.active == wave.allLanes() && isContiguous(lanes, stride, 4 * dwords)) {
-    alignas(64) uint32_t block[dwords * maximumWaveSize];
-    for (unsigned base = 0; base < stride; base += 32)
-      for (unsigned lane = base; lane < base + 32; ++lane)
+    alignas(64) uint32_t block[dwords * 32];
+    for (unsigned base = 0; base < stride; base += 32) {
+      for (unsigned lane = 0; lane < 32; ++lane)
         for (unsigned i = 0; i < dwords; ++i)
-          block[dwords * lane + i] = row[i * stride + lane];
-    __builtin_memcpy(reinterpret_cast<void *>(lanes.address[0]), block, 4 * dwords * stride);
+          block[dwords * lane + i] = row[i * stride + base + lane];
+      __builtin_memcpy(reinterpret_cast<void *>(lanes.address[base]), block, sizeof(block));
+    }
     return;
   }
   storeLanes<dwords>(row, stride, lanes.active,
