@@ -23,6 +23,8 @@ namespace {
 
 using checks::GlobalRaceCell;
 using checks::GlobalRaceCells;
+using checks::GlobalRaceLine;
+using checks::GlobalRacePage;
 using checks::GlobalRacePass;
 using checks::GlobalRacePasses;
 using checks::KnownRacePage;
@@ -31,10 +33,12 @@ constexpr unsigned pageCount = 2;
 constexpr uint64_t memoryBytes = pageCount * checks::racePageBytes;
 constexpr GlobalRaceCell before = {5, 7, 3}, after = {9, 7, 4}, other = {5, 8, 3};
 
-/// Two pages of memory, their cells, and what lanes store there.
+/// Two pages of memory, their cells, some lines being apart and some not, and what lanes store
+/// there.
 struct Scene {
   alignas(checks::racePageBytes) std::array<uint8_t, memoryBytes> memory;
-  std::array<GlobalRaceCells, memoryBytes / GlobalRaceCells::bytes> cells;
+  std::array<GlobalRaceCell, memoryBytes / 4> truth; ///< Of each dword, which `mark` changes.
+  std::array<GlobalRacePage, pageCount> known;
   std::array<KnownRacePage, checks::racePageSlots> pages;
   alignas(64) std::array<uint8_t, 16 * maximumWaveSize> stored;
   std::array<uint64_t, maximumWaveSize> addresses;
@@ -43,16 +47,16 @@ struct Scene {
   explicit Scene(unsigned seed) {
     std::mt19937 random(seed);
     unsigned others = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 30 : 300;
-    cells.fill(GlobalRaceCells());
-    for (unsigned dword = 0; dword < memoryBytes / 4; ++dword)
-      set(dword, others && random() % others == 0 ? other : before);
+    for (GlobalRaceCell &cell : truth)
+      cell = others && random() % others == 0 ? other : before;
+    makeLines(random);
     for (uint8_t &byte : memory)
       byte = static_cast<uint8_t>(random() % 2);
     for (uint8_t &byte : stored)
       byte = static_cast<uint8_t>(random() % 2);
     for (unsigned i = 0; i < pageCount; ++i) {
       uint64_t page = begin() / checks::racePageBytes + i;
-      pages[page % checks::racePageSlots] = {page, &cells[i * checks::racePageBytes / 16]};
+      pages[page % checks::racePageSlots] = {page, &known[i]};
     }
     pass.pages = pages.data();
     pass.before = before, pass.after = after;
@@ -63,14 +67,51 @@ struct Scene {
     for (uint64_t &address : addresses)
       address = begin() + (isAligned ? 16 * (random() % (memoryBytes / 16))
                                      : 4 * (random() % (memoryBytes / 4 - 4)));
+    if (random() % 2)
+      accessLines(random);
     pass.addresses = addresses.data();
   }
   uint64_t begin() const { return reinterpret_cast<uint64_t>(memory.data()); }
-  GlobalRaceCell get(unsigned dword) const { return cells[dword / 4].get(dword % 4); }
-  void set(unsigned dword, const GlobalRaceCell &cell) { cells[dword / 4].set(dword % 4, cell); }
+  GlobalRaceCell get(unsigned dword) const {
+    const GlobalRacePage &page = known[4 * dword / checks::racePageBytes];
+    unsigned inPage = dword % (checks::racePageBytes / 4);
+    const GlobalRaceLine &line = page.lines[inPage / GlobalRaceLine::dwords];
+    return line.apart ? page.cells[inPage / 4].get(inPage % 4) : line.cell;
+  }
   /// Whether the dword at \p address is written by what is stored \p from there on.
   bool changes(uint64_t address, uint64_t from) const {
     return !pass.stored || std::memcmp(&memory[address - begin()], &stored[from], 4) != 0;
+  }
+
+private:
+  void makeLines(std::mt19937 &random) {
+    bool anyWhole = random() % 3 != 0;
+    for (unsigned dword = 0; dword < memoryBytes / 4; ++dword) {
+      GlobalRacePage &page = known[4 * dword / checks::racePageBytes];
+      unsigned inPage = dword % (checks::racePageBytes / 4);
+      GlobalRaceLine &line = page.lines[inPage / GlobalRaceLine::dwords];
+      if (inPage % GlobalRaceLine::dwords == 0)
+        line = {truth[dword], !anyWhole || random() % 8 == 0};
+      if (!line.apart)
+        truth[dword] = line.cell;
+      GlobalRaceCells &cells = page.cells[inPage / 4];
+      cells.set(inPage % 4, line.apart ? truth[dword] : GlobalRaceCell{1, 2, 3});
+      cells.zero[inPage % 4] = 0;
+    }
+  }
+  /// Lanes access lines together, which they change all of, nothing of, or some of.
+  void accessLines(std::mt19937 &random) {
+    unsigned together = pass.bytes == 12 ? 1 : GlobalRaceLine::bytes / pass.bytes;
+    for (unsigned lane = 0; lane < maximumWaveSize; lane += together) {
+      uint64_t offset = GlobalRaceLine::bytes * (random() % (memoryBytes / GlobalRaceLine::bytes));
+      unsigned kind = random() % 3;
+      for (unsigned i = 0; i < together; ++i) {
+        addresses[lane + i] = begin() + offset + uint64_t(i) * pass.bytes;
+        for (unsigned byte = 0; byte < pass.bytes && kind != 2; ++byte)
+          stored[(lane + i) * pass.bytes + byte] =
+              static_cast<uint8_t>(memory[offset + i * pass.bytes + byte] + kind);
+      }
+    }
   }
 };
 
@@ -81,10 +122,10 @@ bool mark(Scene &scene, uint64_t address, uint32_t bytes, uint64_t from) {
     if (!scene.changes(address + i, from + i))
       continue;
     auto dword = static_cast<unsigned>((address + i - scene.begin()) / 4);
-    GlobalRaceCell cell = scene.get(dword);
+    GlobalRaceCell &cell = scene.truth[dword];
     if (!(cell == before || cell == after))
       return false;
-    scene.set(dword, after);
+    cell = after;
   }
   return true;
 }
@@ -96,7 +137,7 @@ void expectCells(const Scene &got, const Scene &want, const Scene &old, uint64_t
   for (unsigned dword = 0; dword < memoryBytes / 4; ++dword) {
     uint64_t address = got.begin() + 4 * dword;
     bool mayDiffer = address + 4 > from && address < to;
-    ASSERT_TRUE(got.get(dword) == want.get(dword) ||
+    ASSERT_TRUE(got.get(dword) == want.truth[dword] ||
                 (mayDiffer && got.get(dword) == old.get(dword)))
         << "seed " << seed << ", dword " << dword;
   }
@@ -146,7 +187,9 @@ TEST(DeviceRacesGlobalPass, MarksRuns) {
       auto got = std::make_unique<Scene>(seed), want = std::make_unique<Scene>(seed),
            old = std::make_unique<Scene>(seed);
       std::mt19937 random(seed + 1);
-      uint64_t offset = 4 * (random() % (memoryBytes / 4 - 256)), bytes = 4 * (1 + random() % 255);
+      uint64_t unit = random() % 2 ? GlobalRaceLine::bytes : 4;
+      uint64_t offset = unit * (random() % ((memoryBytes - 1024) / unit));
+      uint64_t bytes = unit * (1 + random() % (1024 / unit));
       uint64_t begin = got->begin() + offset, end = begin + bytes;
       uint64_t at = (*tables)->globalRaces.run(got->pass, begin, end);
       uint64_t stop = std::min(end, (at / 16 + 1) * 16);

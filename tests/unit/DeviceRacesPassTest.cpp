@@ -20,15 +20,18 @@
 namespace wavetile::device::test {
 namespace {
 
+using checks::LdsRaceBlock;
 using checks::LdsRaceCell;
 using checks::LdsRaceEntry;
 using checks::LdsRacePass;
 
 constexpr uint32_t ldsBytes = 4096;
 
-/// An access of random lanes to random dwords, over cells as a few waves could have left them.
+/// An access of random lanes to random dwords or to runs of them, over cells as a few waves could
+/// have left them, some blocks being apart and some not.
 struct RandomAccess {
-  std::vector<LdsRaceCell> cells{ldsBytes / 4};
+  std::vector<LdsRaceCell> truth{ldsBytes / 4}; ///< Of each dword, to which the rules are applied.
+  std::vector<LdsRaceCell> cells{ldsBytes / 4}, blocks{ldsBytes / LdsRaceBlock::bytes};
   std::vector<uint8_t> lds = std::vector<uint8_t>(ldsBytes);
   alignas(64) uint32_t offsets[maximumWaveSize];
   alignas(64) uint32_t rows[4 * maximumWaveSize];
@@ -45,7 +48,7 @@ struct RandomAccess {
       pass.lanes &= 0xffffffff;
     // Quiet ones have accesses of this wave and over ones only, but for a few.
     unsigned others = seed % 2 ? 0 : seed % 3 ? 400 : 3;
-    for (LdsRaceCell &cell : cells)
+    for (LdsRaceCell &cell : truth)
       for (uint64_t *entry : {&cell.write, &cell.read}) {
         bool isOther = others && random() % others == 0;
         uint32_t wave = isOther ? (random() % 4 ? random() % 4 : uint32_t(LdsRaceEntry::many)) : 1;
@@ -57,8 +60,8 @@ struct RandomAccess {
       }
     for (uint8_t &byte : lds)
       byte = static_cast<uint8_t>(random() % 2);
-    for (uint32_t &offset : offsets)
-      offset = 4 * (random() % (ldsBytes / 4 - 4));
+    makeBlocks(random);
+    makeOffsets(random);
     for (unsigned i = 0; i < 4; ++i)
       for (unsigned lane = 0; lane < pass.waveSize; ++lane) {
         uint32_t &value = rows[i * pass.waveSize + lane];
@@ -67,9 +70,48 @@ struct RandomAccess {
       }
     pass.ldsBytes = ldsBytes;
     pass.cells = cells.data();
-    pass.offsets = offsets;
+    pass.blocks = blocks.data();
     pass.lds = lds.data();
     pass.data = rows;
+  }
+  LdsRaceCell get(unsigned dword) const {
+    const LdsRaceCell &block = blocks[dword / LdsRaceBlock::dwords];
+    return block.write == LdsRaceBlock::apart ? cells[dword] : block;
+  }
+
+private:
+  void makeBlocks(std::mt19937 &random) {
+    constexpr LdsRaceCell nonsense = {uint64_t(0x123456789), uint64_t(0x987654321)};
+    bool anyWhole = random() % 3 != 0;
+    for (unsigned i = 0; i < blocks.size(); ++i) {
+      unsigned first = i * LdsRaceBlock::dwords;
+      bool isWhole = anyWhole && random() % 8 != 0;
+      blocks[i] = isWhole ? truth[first] : LdsRaceCell{LdsRaceBlock::apart, random()};
+      for (unsigned dword = first; dword < first + LdsRaceBlock::dwords; ++dword) {
+        truth[dword] = isWhole ? blocks[i] : truth[dword];
+        cells[dword] = isWhole ? nonsense : truth[dword];
+      }
+    }
+  }
+  void makeOffsets(std::mt19937 &random) {
+    pass.offsets = offsets;
+    for (uint32_t &offset : offsets)
+      offset = 4 * (random() % (ldsBytes / 4 - 4));
+    unsigned kind = random() % 3;
+    if (kind == 0)
+      return;
+    // Runs: of each half of a wave, or of a whole one, on blocks or not.
+    uint32_t step = 4 * pass.dwords, unit = random() % 4 ? LdsRaceBlock::bytes : 4;
+    if (kind == 1) {
+      pass.offsets = nullptr;
+      pass.lanes = pass.waveSize == 64 ? ~uint64_t(0) : 0xffffffff;
+    }
+    for (unsigned lane = 0; lane < maximumWaveSize; ++lane)
+      if (lane % (kind == 1 ? 64 : 32) == 0)
+        offsets[lane] = unit * (random() % ((ldsBytes - 64 * step) / unit + 1));
+      else
+        offsets[lane] = offsets[lane - 1] + step;
+    pass.begin = offsets[0];
   }
 };
 
@@ -104,7 +146,7 @@ template <typename Body> bool forDwords(RandomAccess &access, Body body) {
   bool quiet = true;
   for (unsigned lane = 0; lane < access.pass.waveSize; ++lane)
     for (unsigned i = 0; i < access.pass.dwords && access.pass.lanes >> lane & 1; ++i)
-      quiet &= body(access.cells[access.offsets[lane] / 4 + i], lane, i);
+      quiet &= body(access.truth[access.offsets[lane] / 4 + i], lane, i);
   return quiet;
 }
 
@@ -143,9 +185,9 @@ TEST(DeviceRacesPass, FollowsTheRulesInEveryBuild) {
           ++loud;
           continue;
         }
-        for (unsigned i = 0; i < want.cells.size(); ++i) {
-          ASSERT_EQ(got.cells[i].write, want.cells[i].write) << "seed " << seed << ", cell " << i;
-          ASSERT_EQ(got.cells[i].read, want.cells[i].read) << "seed " << seed << ", cell " << i;
+        for (unsigned i = 0; i < want.truth.size(); ++i) {
+          ASSERT_EQ(got.get(i).write, want.truth[i].write) << "seed " << seed << ", cell " << i;
+          ASSERT_EQ(got.get(i).read, want.truth[i].read) << "seed " << seed << ", cell " << i;
         }
         (isQuiet ? quiet : loud) += kind != Kind::Unfinished;
       }
@@ -159,6 +201,8 @@ TEST(DeviceRacesPass, LeavesBytesAndSplitDwordsAlone) {
     for (checks::MarkLdsRaces pass : {passes.reads, passes.writes, passes.unfinishedWrites}) {
       RandomAccess odd(1);
       odd.pass.lanes = 1;
+      odd.pass.offsets = odd.offsets;
+      odd.blocks[0].write = LdsRaceBlock::apart;
       odd.offsets[0] = 2;
       EXPECT_FALSE(pass(odd.pass));
       odd.offsets[0] = ldsBytes - 4 * odd.pass.dwords + 4;

@@ -83,19 +83,27 @@ struct KnownRacePage {
 };
 inline constexpr uint64_t racePageSlots = 256;
 
-/// The lanes from \p lane on that access a line together, one behind the other; 0 if they do not.
-__attribute__((always_inline)) inline uint64_t
-lanesOfLine(const uint64_t *addresses, uint64_t lanes, unsigned lane, uint32_t bytes) {
+/// The lanes from \p lane on that access a line together, in order or in any order; 0 if they do
+/// not.
+__attribute__((always_inline)) inline uint64_t lanesOfLine(const uint64_t *addresses,
+                                                           uint64_t lanes, unsigned lane,
+                                                           uint32_t bytes, bool isInOrder) {
   if (bytes != 4 && bytes != 8 && bytes != 16)
     return 0;
   unsigned count = GlobalRaceLine::bytes / bytes;
-  uint64_t together = ((uint64_t(1) << count) - 1) << lane, begin = addresses[lane];
-  if (lane % count != 0 || (lanes & together) != together || begin % GlobalRaceLine::bytes != 0)
+  uint64_t all = (uint64_t(1) << count) - 1, together = all << lane;
+  uint64_t begin = addresses[lane] / GlobalRaceLine::bytes * GlobalRaceLine::bytes;
+  if (lane % count != 0 || (lanes & together) != together ||
+      addresses[lane + 1] - begin >= GlobalRaceLine::bytes)
     return 0;
-  uint64_t different = 0;
-  for (unsigned i = 0; i < count; ++i)
-    different |= addresses[lane + i] ^ (begin + i * bytes);
-  return different == 0 ? together : 0;
+  uint64_t outside = 0, covered = 0, disorder = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    uint64_t offset = addresses[lane + i] - begin;
+    outside |= offset & ~uint64_t(GlobalRaceLine::bytes - bytes); // Not a part of the line.
+    covered |= uint64_t(1) << (offset / bytes & 31);
+    disorder |= offset ^ i * bytes;
+  }
+  return outside == 0 && covered == all && !(isInOrder && disorder) ? together : 0;
 }
 
 /// Accesses of which cells like `before` become like `after`, and those like `after` stay.

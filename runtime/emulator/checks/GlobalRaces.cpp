@@ -500,7 +500,8 @@ void GlobalRaces::touchLanes(Access &access) {
       return;
     auto lane = static_cast<unsigned>(__builtin_ctzll(pass.lanes));
     uint64_t begin = part.addresses[lane];
-    uint64_t together = lanesOfLine(pass.addresses, pass.lanes, lane, pass.bytes);
+    uint64_t together =
+        lanesOfLine(pass.addresses, pass.lanes, lane, pass.bytes, pass.stored != nullptr);
     if (together && touchLine(access, lane, begin)) {
       pass.lanes &= ~together;
       continue;

@@ -226,7 +226,8 @@ template <unsigned dwords> WAVETILE_INLINE uint64_t markLanes(const GlobalRacePa
     unsigned lane = static_cast<unsigned>(__builtin_ctzll(mask));
     uint64_t address = pass.addresses[lane];
     const uint8_t *stored = pass.stored ? pass.stored + uint64_t(4 * dwords) * lane : nullptr;
-    if (uint64_t together = checks::lanesOfLine(pass.addresses, mask, lane, 4 * dwords)) {
+    if (uint64_t together =
+            checks::lanesOfLine(pass.addresses, mask, lane, 4 * dwords, stored != nullptr)) {
       GlobalRacePage *page = pageOf(pass, address);
       if (!page)
         return mask;

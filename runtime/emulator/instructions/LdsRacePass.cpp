@@ -105,9 +105,10 @@ template <unsigned dwords>
 WAVETILE_INLINE LdsRaceCell *blocksOf(const LdsRacePass &pass, unsigned first) {
   uint32_t begin = pass.begin + first * 4 * dwords;
   if (pass.offsets) {
-    if ((pass.lanes >> first & halfMask) != halfMask)
-      return nullptr;
     begin = pass.offsets[first];
+    if ((pass.lanes >> first & halfMask) != halfMask ||
+        pass.offsets[first + 1] != begin + 4 * dwords)
+      return nullptr;
     uint32_t different = 0;
     for (unsigned lane = 0; lane < halfWave; ++lane)
       different |= pass.offsets[first + lane] ^ (begin + lane * 4 * dwords);
@@ -151,17 +152,25 @@ private:
   /// look for those that have any.
   WAVETILE_INLINE void takeApart(const LdsRacePass &pass, unsigned first) const {
     alignas(64) uint32_t active[maximumWaveSize];
-    Wave::expandMask(lanes, active);
+    Wave::expandMask(lanes >> first & halfMask, active);
     uint32_t lowest = ~0u, highest = 0;
-    for (unsigned lane = first; lane < first + halfWave; ++lane) {
-      uint32_t low = offsets[lane] | ~active[lane], high = offsets[lane] & active[lane];
+    for (unsigned lane = 0; lane < halfWave; ++lane) {
+      uint32_t low = offsets[first + lane] | ~active[lane];
+      uint32_t high = offsets[first + lane] & active[lane];
       lowest = low < lowest ? low : lowest;
       highest = high > highest ? high : highest;
     }
+    uint32_t at = lowest / LdsRaceBlock::bytes;
     uint32_t last = (highest + 4 * dwords - 1) / LdsRaceBlock::bytes;
-    for (uint32_t i = lowest / LdsRaceBlock::bytes; i <= last; ++i)
-      if (pass.blocks[i].write != LdsRaceBlock::apart)
-        LdsRaceBlock::takeApart(pass.blocks[i], pass.cells + i * LdsRaceBlock::dwords);
+    for (; at + 3 <= last; at += 4)
+      if (!none<4>((Cells<4>(pass.blocks + at).bits != LdsRaceBlock::apart) & Cells<4>::isWrite()))
+        takeApart(pass, at, at + 3);
+    takeApart(pass, at, last);
+  }
+  WAVETILE_INLINE static void takeApart(const LdsRacePass &pass, uint32_t at, uint32_t last) {
+    for (; at <= last; ++at)
+      if (pass.blocks[at].write != LdsRaceBlock::apart)
+        LdsRaceBlock::takeApart(pass.blocks[at], pass.cells + at * LdsRaceBlock::dwords);
   }
 
   alignas(64) uint32_t made[maximumWaveSize];
