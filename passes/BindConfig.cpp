@@ -142,7 +142,8 @@ LogicalResult Binding::checkRegisters(ParallelOp loop, int64_t waves, unsigned w
         op->emitOpError() << "tile of " << tensor << " does not fit in registers: " << shape
                           << " elements / (" << waves << " waves * " << target.waveSize()
                           << " lanes) * " << bits << " bits = " << registers
-                          << " registers a lane, and " << target.name() << " has " << limit;
+                          << " registers a lane, and " << target.name() << " has " << limit
+                          << "\n  help: give the Config smaller blocks, or more waves";
         return WalkResult::interrupt();
       }
     }
@@ -201,7 +202,8 @@ LogicalResult Binding::bindWaves(ParallelOp loop) const {
   if (!llvm::isPowerOf2_64(*waves) || *waves > target.maxWavesPerWorkgroup())
     return loop.emitOpError() << "cannot have " << *waves << " waves: a workgroup of "
                               << target.name() << " has a power of two of them, at most "
-                              << target.maxWavesPerWorkgroup();
+                              << target.maxWavesPerWorkgroup()
+                              << "\n  help: leave waves out of the Config, or give one of these";
   loop.setWaves(*waves);
 
   // A workgroup runs on one compute unit, so its waves share the SIMDs there.

@@ -222,7 +222,8 @@ static llvm::Expected<DotLayouts> layoutsWithoutInstruction(const TargetInfo &ta
   if (bitsM + bitsN < laneBits + waveBits)
     return llvm::createStringError(llvm::Twine("a dot of M ") + llvm::Twine(shape.m) + ", N " +
                                    llvm::Twine(shape.n) + " is too small for " +
-                                   llvm::Twine(shape.waves) + " waves of " + target.name());
+                                   llvm::Twine(shape.waves) + " waves of " + target.name() +
+                                   "\n  help: give the Config larger blocks, or fewer waves");
   // Neighbours along the stored dimension in a lane, then lanes, then waves, as square as it gets.
   unsigned perLane = bitsM + bitsN - laneBits - waveBits;
   unsigned fast = shape.contiguousDim, slow = 1 - fast;
@@ -344,5 +345,6 @@ llvm::Expected<DotLayouts> wavetile::chooseDotLayouts(const TargetInfo &target,
   return llvm::createStringError(
       llvm::Twine("no matrix instruction of ") + target.name() + " tiles M " +
       llvm::Twine(shape.m) + ", N " + llvm::Twine(shape.n) + ", K " + llvm::Twine(shape.k) +
-      " over " + llvm::Twine(shape.waves) + " waves; use larger power-of-two block sizes");
+      " over " + llvm::Twine(shape.waves) +
+      " waves\n  help: give the Config larger blocks, whose sizes are powers of two");
 }

@@ -165,7 +165,7 @@ LogicalResult ProgramLowering::run() {
       separator = " + ";
     }
     return error << "; " << state.target.name() << " has " << state.target.lds().bytesPerWorkgroup
-                 << " for a workgroup";
+                 << " for a workgroup\n  help: give the Config smaller blocks";
   }
   program.erase();
   return success();

@@ -131,7 +131,8 @@ void addCompilerBindings(py::module_ &module) {
       .def_readonly("remedy", &PerformanceNote::remedy)
       .def_readonly("file", &PerformanceNote::file)
       .def_readonly("line", &PerformanceNote::line)
-      .def_readonly("column", &PerformanceNote::column);
+      .def_readonly("column", &PerformanceNote::column)
+      .def_readonly("callers", &PerformanceNote::callers);
 
   py::class_<CompileResult>(module, "CompileResult")
       .def_readonly("plan", &CompileResult::plan)

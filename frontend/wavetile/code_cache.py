@@ -11,7 +11,7 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from wavetile import _C
@@ -20,19 +20,23 @@ from wavetile.cache import Cache, default_folder
 _KIND = "code"
 
 #: Differs for every form in which entries were ever stored.
-_FORMAT = 2
+_FORMAT = 3
 
 
 @dataclass(frozen=True)
 class Note:
-    """What a compilation has to say about speed, as `_C.PerformanceNote`: lines and columns from
-    1."""
+    """What a compilation has to say about speed, as `_C.PerformanceNote`.
+
+    Lines and columns are counted from 1. `callers` are the calls that lead there, the innermost
+    first: file, line and column.
+    """
 
     message: str
     remedy: str
     file: str
     line: int
     column: int
+    callers: Sequence[tuple[str, int, int]] = ()
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class CachedCode:
     def of(cls, result: _C.CompileResult) -> CachedCode:
         """That of a compilation."""
         notes = [
-            Note(note.message, note.remedy, note.file, note.line, note.column)
+            Note(note.message, note.remedy, note.file, note.line, note.column, note.callers)
             for note in result.notes
         ]
         return cls(result.plan.to_bytes(), result.code_object, result.config, tuple(notes))

@@ -243,7 +243,8 @@ class RegionCompiler:
 
     def _warn_of(self, notes: Sequence[_C.PerformanceNote | code_cache.Note]) -> None:
         for note in notes:
-            place = SourceLocation(note.file, note.line, max(0, note.column - 1))
+            places = [(note.file, note.line, note.column), *map(tuple, note.callers)]
+            place = SourceLocation.of_places(places)
             warning = PerformanceWarning(note.message, location=place, remedy=note.remedy)
             warn(self.source.function, warning)
 

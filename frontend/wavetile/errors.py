@@ -8,8 +8,10 @@ says what to write instead. Python's filters (`warnings.filterwarnings`) choose 
 
 from __future__ import annotations
 
+import ast
 import linecache
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 
@@ -34,6 +36,19 @@ class SourceLocation:
     end_column: int | None = None
     caller: SourceLocation | None = None
 
+    @classmethod
+    def of_places(cls, places: Sequence[tuple[str, int, int]]) -> SourceLocation:
+        """The first of these places, reached through calls at the others, the innermost first.
+
+        Args:
+            places: files, lines and columns, which are counted from 1
+        """
+        caller: SourceLocation | None = None
+        for file, line, column in reversed(places):
+            caller = cls(file, line, max(0, column - 1), caller=caller)
+        assert caller is not None, "there is a place"
+        return caller
+
     def called_from(self, caller: SourceLocation | None) -> SourceLocation:
         """This place, reached through a call.
 
@@ -44,6 +59,21 @@ class SourceLocation:
             return replace(self, caller=self.caller.called_from(caller))
         return replace(self, caller=caller)
 
+    def _end_of_expression(self) -> int | None:
+        """Where the longest expression that begins here ends in this line, if there is one."""
+        try:
+            tree = ast.parse("".join(linecache.getlines(self.file)))
+        except SyntaxError:
+            return None
+        ends = [
+            node.end_col_offset
+            for node in ast.walk(tree)
+            if isinstance(node, ast.expr)
+            and (node.lineno, node.col_offset) == (self.line, self.column)
+            and node.end_lineno == self.line
+        ]
+        return max((end for end in ends if end is not None), default=None)
+
     def excerpt(self) -> str:
         """The source line with carets under the place; empty if it cannot be read."""
         text = linecache.getline(self.file, self.line).rstrip("\n")
@@ -52,11 +82,10 @@ class SourceLocation:
         # Columns count UTF-8 bytes, as Python's ast does.
         encoded = text.encode()
         begin = len(encoded[: self.column].decode(errors="replace"))
-        end = (
-            len(text)
-            if self.end_column is None
-            else len(encoded[: self.end_column].decode(errors="replace"))
-        )
+        end_column = self._end_of_expression() if self.end_column is None else self.end_column
+        end = len(text)
+        if end_column is not None:
+            end = len(encoded[:end_column].decode(errors="replace"))
         number = str(self.line)
         carets = " " * begin + "^" * max(1, min(end, len(text)) - begin)
         return f"  {number} | {text}\n  {' ' * len(number)} | {carets}"
@@ -184,6 +213,10 @@ class ConfigError(WavetileError, ValueError):
     """A Config or a setting has a key or a value that does not exist."""
 
 
+#: Lines below a diagnostic of the compiler: what helps, and the calls that lead there.
+_HELP = re.compile(r"^  help: (?P<text>.*)\n?", re.MULTILINE)
+_CALLER = re.compile(r"^  called from (?P<file>.+):(?P<line>\d+):(?P<column>\d+)\n?", re.MULTILINE)
+
 _DIAGNOSTIC = re.compile(
     r'^(?:loc\()?"?(?P<file>[^"\n]+?)"?:(?P<line>\d+):(?P<column>\d+)\)?: (?:error: )?(?P<text>.*)',
     re.DOTALL,
@@ -202,9 +235,16 @@ class CompilationError(WavetileError, RuntimeError):
     ) -> None:
         found = _DIAGNOSTIC.match(message)
         if location is None and found:
-            column = int(found["column"])
-            location = SourceLocation(found["file"], int(found["line"]), max(0, column - 1))
-            message = found["text"]
+            callers = [
+                (caller["file"], int(caller["line"]), int(caller["column"]))
+                for caller in _CALLER.finditer(message)
+            ]
+            place = (found["file"], int(found["line"]), int(found["column"]))
+            location = SourceLocation.of_places([place, *callers])
+            message = _CALLER.sub("", found["text"]).rstrip("\n")
+        if remedy is None and (helped := _HELP.search(message)):
+            remedy = helped["text"]
+            message = _HELP.sub("", message, count=1).rstrip("\n")
         super().__init__(message, location=location, remedy=remedy)
 
 

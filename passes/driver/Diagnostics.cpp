@@ -19,12 +19,26 @@ static void print(llvm::raw_ostream &os, const Diagnostic &diagnostic) {
   os << diagnostic.str() << "\n";
 }
 
+std::vector<FileLineColLoc> wavetile::callersOf(Location location) {
+  std::vector<FileLineColLoc> callers;
+  LocationAttr rest = location;
+  while (auto call = rest.findInstanceOf<CallSiteLoc>()) {
+    rest = call.getCaller();
+    if (auto place = rest.findInstanceOf<FileLineColLoc>())
+      callers.push_back(place);
+  }
+  return callers;
+}
+
 CollectedDiagnostics::CollectedDiagnostics(MLIRContext *context)
     : handler(context, [this](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return failure();
         llvm::raw_string_ostream os(text);
         print(os, diagnostic);
+        for (FileLineColLoc place : callersOf(diagnostic.getLocation()))
+          os << "  called from " << place.getFilename().getValue() << ":" << place.getLine() << ":"
+             << place.getColumn() << "\n";
         for (Diagnostic &note : diagnostic.getNotes()) {
           // MLIR appends the operation; the place says enough.
           if (StringRef(note.str()).starts_with("see current operation"))

@@ -9,14 +9,20 @@
 #define WAVETILE_PASSES_DRIVER_DIAGNOSTICS_H
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
 #include "llvm/Support/Error.h"
 
 #include <string>
+#include <vector>
 
 namespace wavetile {
 
+/// The calls that lead to a place in a helper function, the innermost first.
+std::vector<mlir::FileLineColLoc> callersOf(mlir::Location location);
+
 /// Collects the errors that the current thread emits on a context while this
-/// lives; each is a line "file:line:column: text", notes indented below it.
+/// lives; each is a line "file:line:column: text", with lines indented below it:
+/// what helps, the calls that lead there and notes.
 class CollectedDiagnostics {
 public:
   explicit CollectedDiagnostics(mlir::MLIRContext *context);

@@ -11,6 +11,7 @@
 #include "passes/MatrixLayouts.h"
 #include "passes/Place.h"
 #include "passes/TargetInfo.h"
+#include "passes/driver/Diagnostics.h"
 
 #include "ir/Tile.h"
 
@@ -28,6 +29,8 @@ static PerformanceNote noteAt(Operation *op) {
     note.line = place.getLine();
     note.column = place.getColumn();
   }
+  for (FileLineColLoc place : callersOf(op->getLoc()))
+    note.callers.emplace_back(place.getFilename().str(), place.getLine(), place.getColumn());
   return note;
 }
 

@@ -21,6 +21,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace wavetile {
@@ -29,6 +30,8 @@ struct PerformanceNote {
   std::string message, remedy;
   std::string file;
   unsigned line = 0, column = 0;
+  /// The calls that lead there, the innermost first: file, line and column.
+  std::vector<std::tuple<std::string, unsigned, unsigned>> callers;
 };
 
 class PerformanceNotes {

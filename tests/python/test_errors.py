@@ -468,6 +468,34 @@ def test_mistake_in_a_helper_names_both_places() -> None:
     assert caller.line > error.location.line
 
 
+def test_what_the_compiler_refuses_in_a_helper() -> None:
+    def dots(x: torch.Tensor, out: torch.Tensor) -> None:
+        for rows, cols in wl.tile(out.size()):
+            out[rows, cols] = product(x[rows, :], x[:, cols])
+
+    x = torch.zeros(64, 64, device="meta")
+    config = {"rows": 2, "cols": 2, "waves": 4}
+    with pytest.raises(
+        errors.CompilationError, match="no matrix instruction of gfx950 tiles M 2"
+    ) as caught:
+        wavetile.kernel(dots).bind(x, x.clone(), config=config, target="gfx950")
+    error = caught.value
+    assert error.remedy is not None
+    assert error.remedy.startswith("give the Config larger blocks")
+    assert "help" not in error.message
+    assert error.location is not None
+    assert error.location.caller is not None
+    assert "product(x[rows, :], x[:, cols])" in error.location.caller.excerpt()
+    config = {"rows": 1024, "cols": 1024, "waves": 4}
+    with pytest.raises(errors.CompilationError, match="does not fit in registers") as caught:
+        wavetile.kernel(dots).bind(x, x.clone(), config=config, target="gfx950")
+    assert caught.value.remedy == "give the Config smaller blocks, or more waves"
+
+
+def product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return wl.dot(a, b)
+
+
 def recursive(v: torch.Tensor) -> torch.Tensor:
     return recursive(v)
 

@@ -163,6 +163,30 @@ def test_code_from_the_cache_says_what_it_said_when_it_was_compiled(
     assert str(found[0]) == str(found[1])
 
 
+def product_of(a: torch.Tensor, b: torch.Tensor, acc: torch.Tensor) -> torch.Tensor:
+    return wl.dot(a, b, acc)  # here
+
+
+def test_a_warning_in_a_helper_names_the_calls_that_lead_there() -> None:
+    @wavetile.kernel
+    def product(x: torch.Tensor, out: torch.Tensor) -> None:
+        for rows, cols in wl.tile(out.size()):
+            acc = wl.zeros([rows, cols])
+            for k in wl.tile(x.size(1)):
+                acc = product_of(x[rows, k], x[k, cols], acc)
+            out[rows, cols] = acc
+
+    warning = only(seen(product, empty(256, 256), empty(256, 256)))
+    assert warning.location is not None
+    caller = warning.location.caller
+    assert caller is not None
+    assert "product_of(x[rows, k], x[k, cols], acc)" in caller.excerpt()
+    assert f"called from {__file__}:{caller.line}" in str(warning)
+    # The carets are under the product, and not under the comment behind it.
+    text, carets = (line.split("| ", 1)[1] for line in warning.location.excerpt().splitlines())
+    assert text[carets.index("^") : len(carets)] == "wl.dot(a, b, acc)"
+
+
 def test_f64_on_a_target_that_hardly_has_it() -> None:
     @wavetile.kernel
     def doubled(x: torch.Tensor) -> None:

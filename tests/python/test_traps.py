@@ -273,7 +273,7 @@ def two_tensors(x: torch.Tensor, out: torch.Tensor) -> None:
         (torch.ones(5, 7), torch.ones(5, 8), errors.ShapeError),
         (torch.ones(5, 7), torch.ones(5, 7, 2), errors.WavetileError),
         (torch.ones(5, 7), torch.ones(5, 7, device="meta"), errors.ArgumentError),
-        (torch.ones(5, 7), 3.0, errors.TensorAccessError),
+        (torch.ones(5, 7), 3.0, errors.ArgumentError),
         (torch.ones(5, 7), None, errors.WavetileError),
     ],
     ids=["rank of x", "rank of out", "columns", "3-D", "meta", "number", "None"],
