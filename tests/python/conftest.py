@@ -2,9 +2,13 @@
 
 """What all Python tests share: one printed seed, and the targets."""
 
+import gc
 import hashlib
 import os
 import random
+
+# There is a process of tests for each core: threads of torch would only wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import hypothesis
 import pytest
@@ -29,6 +33,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault(SEED_VARIABLE, str(random.SystemRandom().randrange(2**31)))
     config.addinivalue_line("markers", "slow: left out by ./dev test --quick")
     config.addinivalue_line("markers", "compiled: about the compiler, not about what kernels mean")
+
+
+def pytest_collection_finish() -> None:
+    # What is imported and collected lives to the end: the collector need not visit it again.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header() -> str:
