@@ -11,6 +11,7 @@ import wavetile
 import wavetile.language as wl
 from wavetile.testing import assert_close
 
+from .conftest import TARGETS
 from .end_to_end import on
 
 # Sizes one, around a vector and a wave, and a prime beyond them.
@@ -283,3 +284,46 @@ def test_reduction_over_the_first_dimension(generator: torch.Generator) -> None:
     out = torch.full([45], 77.0)
     columns(x, out)
     assert_close(out, x.double().sum(0), length=67, c=2.0)
+
+
+# -- Layers
+
+
+@wavetile.kernel
+def layers(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    layer, plain, rms, unit = (torch.empty_like(x) for _ in range(4))
+    n = x.size(1)
+    for rows in wl.tile(x.size(0)):
+        v = x[rows, :]
+        layer[rows, :] = torch.nn.functional.layer_norm(v, [n], weight[:], bias[:], eps=1e-3)
+        plain[rows, :] = torch.nn.functional.layer_norm(v, (n,))
+        rms[rows, :] = torch.nn.functional.rms_norm(v, [n], weight[:])
+        unit[rows, :] = torch.nn.functional.normalize(v, dim=-1)
+    return layer, plain, rms, unit
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64], ids=str)
+def test_layers(target: str, dtype: torch.dtype, generator: torch.Generator) -> None:
+    x = torch.randn(13, 77, generator=generator)
+    weight, bias = torch.randn(2, 77, generator=generator).to(dtype)
+    x[3] *= 1e-5
+    x[4] = 0
+    x = x.to(dtype)
+    wide, shape = x.double(), [77]
+    functional = torch.nn.functional
+    eps = torch.finfo(torch.float64 if dtype is torch.float64 else torch.float32).eps
+    expected = (
+        functional.layer_norm(wide, shape, weight.double(), bias.double(), eps=1e-3),
+        functional.layer_norm(wide, shape),
+        functional.rms_norm(wide, shape, weight.double(), eps=eps),
+        functional.normalize(wide, dim=-1),
+    )
+    results = on(layers, target)(x, weight, bias)
+    interpreted = wavetile.kernel(interpret=True)(layers.source.function)(x, weight, bias)
+    tolerance = {torch.bfloat16: 1e-2, torch.float32: 1e-5, torch.float64: 1e-12}[dtype]
+    for result, eager, wanted in zip(results, interpreted, expected, strict=True):
+        torch.testing.assert_close(result.double(), wanted, rtol=tolerance, atol=tolerance)
+        torch.testing.assert_close(eager.double(), wanted, rtol=tolerance, atol=tolerance)

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from wavetile.errors import ArgumentError
+from wavetile.errors import ArgumentError, ShapeError
 from wavetile.tracing.arithmetic import Arithmetic
 from wavetile.tracing.dtypes import compute_dtype
-from wavetile.tracing.operations.algebra import power
+from wavetile.tracing.operations.algebra import add, clamp, div, mul, power, sub
 from wavetile.tracing.operations.pointwise import Promotion, pointwise
 from wavetile.tracing.operations.reductions import (
     amax,
     amin,
     check_floating,
     float_result,
+    mean,
     std,
     sum_,
     var_mean,
@@ -153,3 +154,84 @@ def nansum(
 
         tile = pointwise(emitter, "torch.nansum", Promotion.FLOATING, without_nan, [tile])
     return sum_(emitter, tile, dim, keepdim, dtype=dtype)
+
+
+# -- Layers
+
+
+def _normalised_axes(emitter: Emitter, name: str, tile: Tile, shape: Any) -> list[int]:
+    """The last dimensions of a tile, as many as `normalized_shape` has."""
+    count = len(shape) if isinstance(shape, (tuple, list)) else 1
+    if not 0 < count <= len(tile.dims):
+        emitter.fail(
+            ShapeError,
+            f"{name}: {count} dimensions of a tile of shape {tile.shape_text}",
+            "give the sizes of its last dimensions, such as [x.size(-1)]",
+        )
+    return list(range(len(tile.dims) - count, len(tile.dims)))
+
+
+def _scaled(emitter: Emitter, tile: Tile, weight: Any, bias: Any, dtype: torch.dtype) -> Tile:
+    """tile * weight + bias, computed in the tile's dtype; what is None is left out."""
+    if weight is not None:
+        tile = mul(emitter, tile, emitter.cast(check_tile(emitter, "weight", weight), tile.dtype))
+    if bias is not None:
+        tile = add(emitter, tile, emitter.cast(check_tile(emitter, "bias", bias), tile.dtype))
+    return emitter.cast(tile, dtype)
+
+
+def _inverse_root(emitter: Emitter, name: str, tile: Tile, eps: Any) -> Tile:
+    if isinstance(eps, bool) or not isinstance(eps, (int, float)):
+        emitter.fail(ArgumentError, f"{name}: eps is a constant number, not {describe(eps)}")
+    return pointwise(
+        emitter,
+        name,
+        Promotion.FLOATING,
+        lambda a, x: a.rsqrt(a.add(x, a.constant(float(eps)))),
+        [tile],
+    )
+
+
+@operation("torch.nn.functional.layer_norm", torch.nn.functional.layer_norm)
+def layer_norm(
+    emitter: Emitter,
+    input: Any,
+    normalized_shape: Any,
+    weight: Any = None,
+    bias: Any = None,
+    eps: Any = 1e-5,
+) -> Tile:
+    """(input - mean) / sqrt(variance + eps) * weight + bias along the last dimensions."""
+    name = "torch.nn.functional.layer_norm"
+    tile = check_floating(emitter, name, input)
+    axes = _normalised_axes(emitter, name, tile, normalized_shape)
+    wide = emitter.cast(tile, compute_dtype(tile.dtype))
+    variance, average = var_mean(emitter, wide, axes, True, correction=0)
+    centred = sub(emitter, wide, average)
+    normal = mul(emitter, centred, _inverse_root(emitter, name, variance, eps))
+    return _scaled(emitter, normal, weight, bias, tile.dtype)
+
+
+@operation("torch.nn.functional.rms_norm", torch.nn.functional.rms_norm)
+def rms_norm(
+    emitter: Emitter, input: Any, normalized_shape: Any, weight: Any = None, eps: Any = None
+) -> Tile:
+    """input / sqrt(mean(input ** 2) + eps) * weight; eps is that of the dtype if not given."""
+    name = "torch.nn.functional.rms_norm"
+    tile = check_floating(emitter, name, input)
+    axes = _normalised_axes(emitter, name, tile, normalized_shape)
+    wide = emitter.cast(tile, compute_dtype(tile.dtype))
+    squares = mean(emitter, mul(emitter, wide, wide), axes, True)
+    eps = torch.finfo(wide.dtype).eps if eps is None else eps
+    normal = mul(emitter, wide, _inverse_root(emitter, name, squares, eps))
+    return _scaled(emitter, normal, weight, None, tile.dtype)
+
+
+@operation("torch.nn.functional.normalize", torch.nn.functional.normalize)
+def normalize(emitter: Emitter, input: Any, p: Any = 2.0, dim: Any = 1, eps: Any = 1e-12) -> Tile:
+    """input divided by its norm along a dimension, which counts as eps if it is less."""
+    name = "torch.nn.functional.normalize"
+    tile = check_floating(emitter, name, input)
+    wide = emitter.cast(tile, compute_dtype(tile.dtype))
+    size = _norm(emitter, name, wide, p, dim, True)
+    return emitter.cast(div(emitter, wide, clamp(emitter, size, eps, None)), tile.dtype)
