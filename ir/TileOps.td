@@ -360,7 +360,8 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     Set by passes: `beyond`, the value that the lowering shall put in elements at or
     beyond an extent (absent: nobody looks at them); `alignment`, a number of bytes
     that divides the address of the first element of every innermost row of the
-    tile; `divisor`, a number of elements that divides the innermost extent;
+    tile; `divisor`, a number of elements that divides where the innermost dimension
+    ends, at its extent or at the end of the view;
     `in_bounds`, for each dimension of the tile whether all its elements are within
     the extent and the view.
 

@@ -252,6 +252,13 @@ bool IndexFacts::endsWithin(Value offset, Value extent, Value size) {
   return false;
 }
 
+int64_t IndexFacts::divisorOfEnd(Value offset, Value extent, Value size) {
+  int64_t divides = divisor(extent);
+  if (isNonNegative(offset) && endsWithin(offset, extent, size))
+    return divides;
+  return std::gcd(divides, std::gcd(divisor(size), divisor(offset)));
+}
+
 bool IndexFacts::isInside(Value place, Value size) {
   if (!isNonNegative(place))
     return false;

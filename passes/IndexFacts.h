@@ -38,6 +38,8 @@ public:
   bool areEqual(mlir::Value left, mlir::Value right);
   /// `offset + extent` is at most `size`, for certain.
   bool endsWithin(mlir::Value offset, mlir::Value extent, mlir::Value size);
+  /// Divides how many of the `extent` elements from `offset` on lie below `size`, if any do.
+  int64_t divisorOfEnd(mlir::Value offset, mlir::Value extent, mlir::Value size);
   /// `place` is not negative and less than `size`, for certain.
   bool isInside(mlir::Value place, mlir::Value size);
 

@@ -65,7 +65,7 @@ public:
       op.setAlignment(alignment());
     else
       op.removeAlignmentAttr();
-    int64_t divides = op.getExtents().empty() ? 1 : facts.divisor(op.getExtents().back());
+    int64_t divides = divisor();
     if (divides > 1)
       op.setDivisor(divides);
     else
@@ -92,6 +92,18 @@ private:
         bytes = std::gcd(bytes, stride);
     }
     return bytes & -bytes;
+  }
+
+  /// Divides where the innermost dimension ends.
+  int64_t divisor() {
+    if (tile.getRank() == 0)
+      return 1;
+    Value extent = op.getExtents().back();
+    const int64_t *viewDim = llvm::find(op.getDims(), tile.getRank() - 1);
+    if (viewDim == op.getDims().end())
+      return facts.divisor(extent);
+    size_t at = viewDim - op.getDims().begin();
+    return facts.divisorOfEnd(op.getOffsets()[at], extent, view.getSizes()[at]);
   }
 
   bool isInBounds(unsigned viewDim, unsigned tileDim) {

@@ -69,14 +69,17 @@ static bool areCongruent(Value a, Value b) {
          stepsFromZero(second);
 }
 
-/// Whether an element that both access is accessed by one lane. Two arguments that overlap may do
-/// so in any way.
+/// Whether an element that both access is accessed by one lane, or by lanes of one wave, which go
+/// together. Two arguments that overlap may do so in any way.
 static bool areOfSameLanes(Access a, Access b) {
   auto all = [](ValueRange x, ValueRange y, llvm::function_ref<bool(Value, Value)> agree) {
     return x.size() == y.size() && llvm::all_of(llvm::zip(x, y), [&](auto pair) {
              return agree(std::get<0>(pair), std::get<1>(pair));
            });
   };
+  // Waves that hold copies load them each; only one of them stores.
+  if (a.layout.replication().waveMask != 0)
+    return false;
   return a.place.indices.empty() && b.place.indices.empty() &&
          a.view.getPointer() == b.view.getPointer() && a.layout == b.layout &&
          a.place.dims == b.place.dims && all(a.view.getStrides(), b.view.getStrides(), areEqual) &&

@@ -108,8 +108,18 @@ void TileAccess::chooseGroups() {
     return;
   // The claim is of the innermost dimension, along which groups need not run.
   bool isInnermost = *fastDim + 1 == access.layout.rank();
-  int64_t divisor = isInnermost ? access.divisor : facts.divisor(access.place.extents[*fastDim]);
+  int64_t divisor = isInnermost ? access.divisor : divisorOfEnd(*fastDim);
   mayEndInGroup = groupWidth > 1 && !fastInBounds && divisor % groupWidth != 0;
+}
+
+/// Divides where a dimension of the tile ends.
+int64_t TileAccess::divisorOfEnd(unsigned dim) {
+  tile::ViewOp view = access.place.viewOp();
+  if (!view)
+    return 1;
+  unsigned viewDim = viewDimOf[dim];
+  return facts.divisorOfEnd(access.place.offsets[viewDim], access.place.extents[dim],
+                            view.getSizes()[viewDim]);
 }
 
 bool TileAccess::mayBeNegative(unsigned viewDim) {

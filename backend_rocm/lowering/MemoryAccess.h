@@ -37,7 +37,7 @@ struct AccessDescription {
   mlir::Type element;
   Place place;
   std::optional<llvm::ArrayRef<bool>> inBounds;
-  int64_t divisor; // divides the innermost extent
+  int64_t divisor; // divides where the innermost dimension ends
   bool isStore;    // each element is accessed by one lane and register only
   bool isAtomic = false;
 };
@@ -76,6 +76,7 @@ private:
   void chooseGroups();
   void buildBase();
   void buildGroup(llvm::ArrayRef<unsigned> registers);
+  int64_t divisorOfEnd(unsigned dim);
   bool mayBeNegative(unsigned viewDim);
   mlir::Value fixedPlacesInside();
   mlir::Value firstInside(unsigned dim, mlir::Value wave);

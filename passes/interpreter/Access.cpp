@@ -212,9 +212,15 @@ LogicalResult TileAccess::checkAlignment(Operation *op, uint64_t claimed) const 
 }
 
 LogicalResult TileAccess::checkDivisor(Operation *op, std::optional<uint64_t> divisor) const {
-  if (divisor && !extents.empty() && extents.back() % int64_t(*divisor) != 0)
-    return op->emitOpError() << "says that " << *divisor << " divides its innermost extent, "
-                             << extents.back();
+  if (!divisor || extents.empty())
+    return success();
+  int64_t end = extents.back();
+  for (auto [viewDim, dim] : llvm::enumerate(dims))
+    if (dim + 1 == int64_t(extents.size()))
+      end = std::min(end, view->sizes[viewDim] - offsets[viewDim]);
+  if (end > 0 && end % int64_t(*divisor) != 0)
+    return op->emitOpError() << "says that " << *divisor
+                             << " divides where its innermost dimension ends, " << end;
   return success();
 }
 

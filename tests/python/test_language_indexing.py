@@ -7,6 +7,9 @@ import torch
 import wavetile
 import wavetile.language as wl
 
+from tests.python.conftest import TARGETS
+from tests.python.end_to_end import on, surrounded
+
 
 @wavetile.kernel
 def double(x: torch.Tensor, out: torch.Tensor) -> None:
@@ -101,6 +104,48 @@ def test_moved_tile(generator: torch.Generator) -> None:
     out = torch.full([130], 77.0)
     shift(x, out)
     assert torch.equal(out, x[1:] - x[:-1])
+
+
+@wavetile.kernel
+def replaced(x: torch.Tensor, factor: torch.Tensor, out: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        f = factor[rows]
+        factor[rows] = x[rows, :].sum(-1)
+        out[rows, :] = x[rows, :] * f[:, None] + factor[rows][:, None]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_waves_of_a_block_wait_for_one_another(target: str, generator: torch.Generator) -> None:
+    # All of them load the factor, and one of them stores it.
+    x = torch.randint(-9, 9, (3, 4096), generator=generator).float()
+    factor = torch.tensor([2.0, 3.0, 4.0])
+    out = torch.full(x.shape, 77.0)
+    expected = x * factor[:, None] + x.sum(-1, keepdim=True)
+    on(replaced, target, {"rows": 1, "waves": 8})(x, factor, out)
+    assert torch.equal(out, expected)
+    assert torch.equal(factor, x.sum(-1))
+
+
+@wavetile.kernel
+def beyond(x: torch.Tensor, out: torch.Tensor, moved: torch.Tensor) -> None:
+    for rows in wl.tile(out.size(0)):
+        for cols in wl.tile(128):
+            out[rows, cols] = x[rows, cols]
+            moved[rows, cols] = x[rows, cols + 40]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("columns", [90, 101, 104])
+def test_loop_that_leaves_the_tensor(target: str, columns: int, generator: torch.Generator) -> None:
+    # The tensor ends inside the vectors of the last block.
+    x = torch.randn(20, columns, generator=generator)
+    out, moved = torch.full([2, 24, 128], 77.0)
+    on(beyond, target)(surrounded(x), out, moved)
+    expected = torch.zeros(2, 24, 128)
+    expected[0, :20, :columns] = x
+    expected[1, :20, : columns - 40] = x[:, 40:]
+    assert torch.equal(out, expected[0])
+    assert torch.equal(moved, expected[1])
 
 
 @wavetile.kernel

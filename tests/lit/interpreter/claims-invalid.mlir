@@ -106,7 +106,7 @@ module attributes {tile.inputs = {x = dense<1.0> : tensor<8xf32>}} {
     %v = tile.view %x sizes(%c5) strides(%c1) : !tile.pointer<f32> -> !tile.view<1 x f32>
     tile.parallel (%c0) to (%c1) dims ["one"] block_sizes [1] {
     ^bb0(%begin: index, %extent: index):
-      // expected-error @+1 {{says that 2 divides its innermost extent, 3}}
+      // expected-error @+1 {{says that 2 divides where its innermost dimension ends, 3}}
       %a = tile.load %v[%c0] dims [0] extents(%c3) {divisor = 2 : i64} : !tile.view<1 x f32> -> tensor<4xf32>
     }
     tile.return

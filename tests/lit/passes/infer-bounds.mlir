@@ -1,7 +1,7 @@
 // RUN: wavetile-opt %s --tile-infer-bounds --split-input-file | FileCheck %s
 
 // Alignment comes from the pointer, the offsets and the strides of outer
-// dimensions; the divisor from the innermost extent.
+// dimensions; the divisor from where the innermost dimension ends.
 // CHECK-LABEL: tile.kernel @alignment
 tile.kernel @alignment(%x: !tile.pointer<bf16> {tile.align = 16 : i64, tile.binding = 0 : i64},
                        %y: !tile.pointer<bf16> {tile.align = 256 : i64, tile.binding = 1 : i64},
@@ -24,9 +24,12 @@ tile.kernel @alignment(%x: !tile.pointer<bf16> {tile.align = 16 : i64, tile.bind
     // Rows begin at multiples of 4 elements.
     // CHECK: tile.load {{.*}} {alignment = 8 : i64, in_bounds = array<i1: false, false>}
     %c = tile.load %padded[%row, %c0] dims [0, 1] extents(%rows, %odd) : !tile.view<2 x bf16> -> tensor<4x64xbf16>
-    // The offset along the row is odd.
-    // CHECK: tile.load {{.*}} {alignment = 2 : i64, divisor = 16 : i64
+    // The offset along the row is odd, and so is what is left of the row from there on.
+    // CHECK: tile.load {{.*}} {alignment = 2 : i64, in_bounds
     %d = tile.load %dense[%row, %c3] dims [0, 1] extents(%rows, %n) : !tile.view<2 x bf16> -> tensor<4x64xbf16>
+    // The view may end before the extent does.
+    // CHECK: tile.load {{.*}} {alignment = 2 : i64, in_bounds
+    %f = tile.load %ragged[%row, %c0] dims [0, 1] extents(%rows, %n) : !tile.view<2 x bf16> -> tensor<4x64xbf16>
     // One row: the block's row is a multiple of 4, times the stride of 4.
     // CHECK: tile.load {{.*}} {alignment = 32 : i64, in_bounds
     %e = tile.load %padded[%row, %c0] dims [-1, 0] extents(%odd) : !tile.view<2 x bf16> -> tensor<64xbf16>
