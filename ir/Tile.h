@@ -73,6 +73,9 @@ mlir::RankedTensorType dropDim(mlir::RankedTensorType type, unsigned dim);
 mlir::RankedTensorType insertUnitDim(mlir::RankedTensorType type, unsigned dim);
 mlir::RankedTensorType withElementType(mlir::RankedTensorType type, mlir::Type elementType);
 
+/// Whether an element type is one of the four floats of 8 bits that matrices have.
+bool isFp8(mlir::Type elementType);
+
 } // namespace wavetile::tile
 
 #define GET_OP_CLASSES

@@ -147,6 +147,10 @@ RankedTensorType tile::insertUnitDim(RankedTensorType type, unsigned dim) {
   return getTileType(shape, type.getElementType(), names);
 }
 
+bool tile::isFp8(Type elementType) {
+  return isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType>(elementType);
+}
+
 RankedTensorType tile::withElementType(RankedTensorType type, Type elementType) {
   return getTileType(type.getShape(), elementType, getDimNames(type));
 }

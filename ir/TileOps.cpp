@@ -419,7 +419,6 @@ LogicalResult DotOp::verify() {
     return emitOpError() << "M or N differs between the operands and " << result;
   // The two fp8 formats may meet.
   Type a = lhs.getElementType(), b = rhs.getElementType(), sum = result.getElementType();
-  auto isFp8 = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; };
   if (a != b && !(isFp8(a) && isFp8(b)))
     return emitOpError() << "operands of " << a << " and " << b;
   bool fits = isa<FloatType>(a) ? isa<FloatType>(sum) : a.isInteger() && sum.isInteger();

@@ -7,6 +7,7 @@
 
 #include "passes/LinearForm.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -43,7 +44,29 @@ bool LinearForm::operator==(const LinearForm &other) const {
   return difference.isConstant() && difference.constant == 0;
 }
 
-LinearForm wavetile::linearFormOf(Value value) {
+namespace {
+
+/// Forms of values, each computed once: values that are used twice would make the work double with
+/// every step otherwise.
+class LinearForms {
+public:
+  LinearForm of(Value value) {
+    if (auto found = forms.find(value); found != forms.end())
+      return found->second;
+    LinearForm form = compute(value);
+    forms[value] = form;
+    return form;
+  }
+
+private:
+  LinearForm compute(Value value);
+
+  llvm::DenseMap<Value, LinearForm> forms;
+};
+
+} // namespace
+
+LinearForm LinearForms::compute(Value value) {
   Operation *op = value.getDefiningOp();
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number))) {
@@ -54,13 +77,13 @@ LinearForm wavetile::linearFormOf(Value value) {
   if (!op || !value.getType().isIntOrIndex())
     return LinearForm::of(value);
   if (isa<arith::AddIOp>(op))
-    return linearFormOf(op->getOperand(0)) + linearFormOf(op->getOperand(1));
+    return of(op->getOperand(0)) + of(op->getOperand(1));
   if (isa<arith::SubIOp>(op))
-    return linearFormOf(op->getOperand(0)) - linearFormOf(op->getOperand(1));
+    return of(op->getOperand(0)) - of(op->getOperand(1));
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
-    return linearFormOf(op->getOperand(0));
+    return of(op->getOperand(0));
   if (isa<arith::MulIOp>(op)) {
-    LinearForm left = linearFormOf(op->getOperand(0)), right = linearFormOf(op->getOperand(1));
+    LinearForm left = of(op->getOperand(0)), right = of(op->getOperand(1));
     if (right.isConstant())
       return left * right.constant;
     if (left.isConstant())
@@ -68,6 +91,8 @@ LinearForm wavetile::linearFormOf(Value value) {
   }
   return LinearForm::of(value);
 }
+
+LinearForm wavetile::linearFormOf(Value value) { return LinearForms().of(value); }
 
 TileForm wavetile::tileFormOf(Value tile) {
   Operation *op = tile.getDefiningOp();
@@ -89,7 +114,28 @@ TileForm wavetile::tileFormOf(Value tile) {
       .Default([](Operation *) { return TileForm(); });
 }
 
-std::optional<int64_t> wavetile::hintOf(Value value) {
+namespace {
+
+/// What values are in the call that is compiled for, each computed once.
+class Hints {
+public:
+  std::optional<int64_t> of(Value value) {
+    if (auto found = hints.find(value); found != hints.end())
+      return found->second;
+    std::optional<int64_t> hint = compute(value);
+    hints[value] = hint;
+    return hint;
+  }
+
+private:
+  std::optional<int64_t> compute(Value value);
+
+  llvm::DenseMap<Value, std::optional<int64_t>> hints;
+};
+
+} // namespace
+
+std::optional<int64_t> Hints::compute(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
     if (!kernel)
@@ -103,7 +149,7 @@ std::optional<int64_t> wavetile::hintOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (op->getNumOperands() != 2)
     return std::nullopt;
-  std::optional<int64_t> left = hintOf(op->getOperand(0)), right = hintOf(op->getOperand(1));
+  std::optional<int64_t> left = of(op->getOperand(0)), right = of(op->getOperand(1));
   if (!left || !right)
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
@@ -117,3 +163,5 @@ std::optional<int64_t> wavetile::hintOf(Value value) {
       })
       .Default([](Operation *) { return std::nullopt; });
 }
+
+std::optional<int64_t> wavetile::hintOf(Value value) { return Hints().of(value); }

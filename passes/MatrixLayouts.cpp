@@ -7,6 +7,8 @@
 
 #include "passes/MatrixLayouts.h"
 
+#include "ir/Tile.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -296,6 +298,25 @@ static bool hasFma(ElementKind kind) {
   }
 }
 
+llvm::SmallVector<const MatrixInstruction *>
+wavetile::matrixInstructionsFor(const TargetInfo &target, ElementKind lhs, ElementKind rhs,
+                                std::optional<int64_t> depth) {
+  llvm::SmallVector<const MatrixInstruction *> result;
+  for (const MatrixInstruction &instruction : target.matrixInstructions())
+    if (instruction.a.element == lhs && instruction.b.element == rhs &&
+        (!depth || *depth % instruction.k == 0))
+      result.push_back(&instruction);
+  return result;
+}
+
+std::optional<ElementKind> wavetile::widenedKind(const TargetInfo &target, Type lhs, Type rhs,
+                                                 std::optional<int64_t> depth) {
+  if (!tile::isFp8(lhs) ||
+      !matrixInstructionsFor(target, *elementKindOf(lhs), *elementKindOf(rhs), depth).empty())
+    return std::nullopt;
+  return ElementKind::BF16;
+}
+
 static bool isBetter(const MatrixInstruction &a, const MatrixInstruction &b, unsigned preferred) {
   bool aPreferred = a.m == preferred, bPreferred = b.m == preferred;
   if (preferred && aPreferred != bPreferred)
@@ -314,24 +335,23 @@ llvm::Expected<DotLayouts> wavetile::chooseDotLayouts(const TargetInfo &target,
   WaveGrid bestWaves{1, 1};
   bool anyOfType = false, anyOfDepth = false;
   bool swapped = shape.contiguousDim == 1;
-  for (const MatrixInstruction &candidate : target.matrixInstructions()) {
-    const MatrixOperand &lhs = swapped ? candidate.b : candidate.a;
-    const MatrixOperand &rhs = swapped ? candidate.a : candidate.b;
-    if (lhs.element != shape.lhs || rhs.element != shape.rhs ||
-        candidate.accumulator.element != shape.result)
+  for (const MatrixInstruction *candidate :
+       matrixInstructionsFor(target, swapped ? shape.rhs : shape.lhs,
+                             swapped ? shape.lhs : shape.rhs, std::nullopt)) {
+    if (candidate->accumulator.element != shape.result)
       continue;
     anyOfType = true;
-    unsigned tileM = swapped ? candidate.n : candidate.m;
-    unsigned tileN = swapped ? candidate.m : candidate.n;
-    if (atomBits(shape.k) < llvm::Log2_32(candidate.k))
+    unsigned tileM = swapped ? candidate->n : candidate->m;
+    unsigned tileN = swapped ? candidate->m : candidate->n;
+    if (shape.k % candidate->k != 0)
       continue;
     anyOfDepth = true;
     std::optional<WaveGrid> waves = splitWaves(shape, tileM, tileN);
     if (!waves)
       continue;
-    if (best && !isBetter(candidate, *best, shape.preferredSize))
+    if (best && !isBetter(*candidate, *best, shape.preferredSize))
       continue;
-    best = &candidate;
+    best = candidate;
     bestWaves = *waves;
   }
   if (best)

@@ -32,6 +32,17 @@ namespace wavetile {
 /// The ElementKind of a tile's element type, if matrix instructions know it.
 std::optional<ElementKind> elementKindOf(mlir::Type type);
 
+/// The target's instructions that multiply these types; with a depth those of which K of a product
+/// is a multiple.
+llvm::SmallVector<const MatrixInstruction *> matrixInstructionsFor(const TargetInfo &target,
+                                                                   ElementKind lhs, ElementKind rhs,
+                                                                   std::optional<int64_t> depth);
+
+/// The type to which both operands are converted where the target has no instruction for them:
+/// bf16, which has every number of fp8. None if they are multiplied as they are.
+std::optional<ElementKind> widenedKind(const TargetInfo &target, mlir::Type lhs, mlir::Type rhs,
+                                       std::optional<int64_t> depth);
+
 /// What a dot asks for.
 struct DotShape {
   int64_t m, n, k;

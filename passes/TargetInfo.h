@@ -175,7 +175,8 @@ struct ArithmeticInfo {
   bool maximum3F32;  // three-operand maximum and minimum (NaN wins)
   bool maximumF32;   // two-operand maximum and minimum (NaN wins)
   bool dualIssueF32; // VOPD
-  bool fastF64;      // at half the rate of f32 or better
+  /// How many operations of f32 take as long as one of f64.
+  unsigned f32PerF64 = 1;
 };
 
 /// fp8 formats that conversion and matrix instructions of a target use.

@@ -34,19 +34,6 @@ namespace wavetile {
 #include "passes/Passes.h.inc"
 } // namespace wavetile
 
-static bool isFp8(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; }
-
-/// Whether an instruction multiplies these types, K at a time at most.
-static bool hasInstruction(const TargetInfo &target, DotOp dot) {
-  auto lhs = elementKindOf(dot.getLhs().getType().getElementType());
-  auto rhs = elementKindOf(dot.getRhs().getType().getElementType());
-  int64_t depth = dot.getLhs().getType().getDimSize(1);
-  return llvm::any_of(target.matrixInstructions(), [&](const MatrixInstruction &instruction) {
-    return instruction.a.element == lhs && instruction.b.element == rhs &&
-           depth % instruction.k == 0;
-  });
-}
-
 static Value widened(OpBuilder &builder, Value operand) {
   auto type = cast<RankedTensorType>(operand.getType());
   return arith::ExtFOp::create(builder, operand.getLoc(),
@@ -59,7 +46,8 @@ struct WidenDots : wavetile::impl::WidenDotsBase<WidenDots> {
 
   void runOnOperation() override {
     getOperation().walk([&](DotOp dot) {
-      if (!isFp8(dot.getLhs().getType().getElementType()) || hasInstruction(target, dot))
+      RankedTensorType lhs = dot.getLhs().getType(), rhs = dot.getRhs().getType();
+      if (!widenedKind(target, lhs.getElementType(), rhs.getElementType(), lhs.getDimSize(1)))
         return;
       OpBuilder builder(dot);
       dot.getLhsMutable().set(widened(builder, dot.getLhs()));

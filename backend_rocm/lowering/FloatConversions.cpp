@@ -19,10 +19,7 @@
 using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::rocm;
-
-static bool isFp8(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType>(type);
-}
+using tile::isFp8;
 
 static Type withElement(Value like, Type element) {
   if (auto vector = dyn_cast<VectorType>(like.getType()))

@@ -22,6 +22,7 @@
 
 #include "ir/Tile.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <tuple>
@@ -188,14 +189,17 @@ llvm::Error Chooser::addElementwise(ParallelOp loop, const Dims &dims) {
 
 /// The matrix instruction with the smallest tile, of those for the operands' types, or null.
 static const MatrixInstruction *smallestInstruction(DotOp dot, const TargetInfo &target) {
-  std::optional<ElementKind> kind = elementKindOf(dot.getLhs().getType().getElementType());
+  Type lhs = dot.getLhs().getType().getElementType(), rhs = dot.getRhs().getType().getElementType();
+  std::optional<ElementKind> lhsKind = elementKindOf(lhs), rhsKind = elementKindOf(rhs);
+  if (!lhsKind || !rhsKind)
+    return nullptr;
+  if (std::optional<ElementKind> widened = widenedKind(target, lhs, rhs, std::nullopt))
+    lhsKind = rhsKind = widened;
   const MatrixInstruction *smallest = nullptr;
-  for (const MatrixInstruction &candidate : target.matrixInstructions()) {
-    if (kind != candidate.a.element)
-      continue;
-    if (!smallest || std::tie(candidate.m, candidate.k) < std::tie(smallest->m, smallest->k))
-      smallest = &candidate;
-  }
+  for (const MatrixInstruction *candidate :
+       matrixInstructionsFor(target, *lhsKind, *rhsKind, std::nullopt))
+    if (!smallest || std::tie(candidate->m, candidate->k) < std::tie(smallest->m, smallest->k))
+      smallest = candidate;
   return smallest;
 }
 
@@ -204,7 +208,7 @@ bool Chooser::holdsBatch(ParallelOp loop, DotOp dot) const {
   StringAttr m = getDimName(dot.getType(), 0), n = getDimName(dot.getType(), 1);
   auto isBatch = [&](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || tensor.getRank() != 3)
+    if (!tensor || tensor.getRank() < 3)
       return false;
     auto names = getDimNames(tensor);
     return llvm::is_contained(names, m) && llvm::is_contained(names, n) &&
@@ -258,12 +262,19 @@ llvm::Error Chooser::addProduct(ParallelOp loop, DotOp dot, const Dims &dims) {
     return error;
   if (llvm::Error error = choose("matrix", int64_t(16)))
     return error;
+  llvm::DenseSet<StringAttr> multiplied;
+  loop.walk([&](DotOp other) {
+    for (RankedTensorType type : {other.getLhs().getType(), other.getRhs().getType()})
+      multiplied.insert_range(getDimNames(type));
+  });
   for (const auto &[name, dim] : dims) {
     if (name.getValue() == staticDimName)
       continue;
-    // A row is held as a whole.
+    // A row is held as a whole; what matrix instructions see has at least their size.
     int64_t size = dim.kind == NamedDim::Kind::Row ? ceilPowerOf2(rowLength(dim)) : 16;
-    if (llvm::Error error = choose(name, std::max<int64_t>(16, size)))
+    if (multiplied.contains(name))
+      size = std::max<int64_t>(16, size);
+    if (llvm::Error error = choose(name, size))
       return error;
   }
   return llvm::Error::success();

@@ -19,6 +19,8 @@ using namespace mlir;
 using namespace wavetile;
 using namespace wavetile::tile;
 
+/// Arithmetic of f64 is slow if it takes this many times as long as that of f32.
+static constexpr unsigned slowDouble = 4;
 /// A product is slow if it takes this many times as long as one of 16-bit operands.
 static constexpr double slowProduct = 4;
 
@@ -53,7 +55,7 @@ PerformanceNotes::PerformanceNotes(ModuleOp module, const TargetInfo &target) : 
         addAccess(op);
       else if (isa<DotOp>(op))
         addProduct(op);
-      if (!saidDouble && !target.arithmetic().fastF64)
+      if (!saidDouble && target.arithmetic().f32PerF64 >= slowDouble)
         addDouble(op);
       if (!work && isa<ReduceOp, DotOp>(op))
         work = op;
@@ -160,7 +162,9 @@ void PerformanceNotes::addDouble(Operation *op) {
       !llvm::any_of(op->getResultTypes(), isDouble))
     return;
   saidDouble = true;
-  add(op, target.name().str() + " computes f64 at 1/32 of the rate of f32",
+  add(op,
+      target.name().str() + " computes f64 at 1/" + std::to_string(target.arithmetic().f32PerF64) +
+          " of the rate of f32",
       "compute in f32 where its precision will do");
 }
 

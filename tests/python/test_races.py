@@ -225,3 +225,18 @@ def test_arguments_that_overlap() -> None:
 
     assert bind(moved, X, torch.zeros(40, 24)) == []
     assert bind(moved, X, X) == []
+
+
+@wavetile.kernel
+def doubled_indices(x: torch.Tensor, out: torch.Tensor, n: int) -> None:
+    for row in wl.grid(out.size(0)):
+        index, end = row, n
+        for _ in wl.static_range(40):
+            index, end = index + index, end + end
+        for k in wl.tile(end):
+            out[row] = x[index + k].sum(0)
+
+
+@pytest.mark.compiled
+def test_indices_of_shared_parts_take_no_time() -> None:
+    doubled_indices.bind(torch.zeros(3), torch.zeros(3), 0).ir("tile")
