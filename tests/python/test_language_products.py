@@ -20,7 +20,7 @@ BATCHES, ROWS, INNER, COLUMNS = 3, 33, 47, 35
 @wavetile.kernel
 def batches(function: wl.constexpr, x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
     for b in wl.tile(x.size(0)):
-        out[b, :, :] = function(x[b, :, :], y[b, :, :])
+        out[b, ...] = function(x[b, ...], y[b, ...])
 
 
 @wavetile.kernel
@@ -246,3 +246,85 @@ def test_nothing_to_sum(target: str, dtype: torch.dtype) -> None:
     out = torch.full((2, ROWS, COLUMNS), 77, dtype=out.dtype)
     on(batches, target)(dot_of, x[None].expand(2, -1, -1), y[None].expand(2, -1, -1), out)
     assert (out == 0).all()
+
+
+# -- Products of more dimensions
+
+
+@wavetile.kernel
+def products_of_four(
+    x: torch.Tensor, y: torch.Tensor, z: torch.Tensor, size: wl.constexpr
+) -> tuple[torch.Tensor, torch.Tensor]:
+    a, b, m, _ = x.size()
+    n = y.size(-1)
+    out, shared = torch.empty([a, b, m, n]), torch.empty([a, b, m, n])
+    for ta, tb, rows, cols in wl.tile([a, b, m, n], block_size=[1, size, None, None]):
+        acc = wl.zeros([ta, tb, rows, cols])
+        for k in wl.tile(x.size(3)):
+            acc = wl.dot(x[ta, tb, rows, k], y[ta, tb, k, cols], acc)
+        out[ta, tb, rows, cols] = acc
+        shared[ta, tb, rows, cols] = (x[ta, tb, rows, :] @ z[:, cols]).float()
+    return out, shared
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_products_of_four_dimensions(target: str, generator: torch.Generator) -> None:
+    x, y, z = (
+        torch.randint(-4, 5, shape, generator=generator).bfloat16()
+        for shape in ((2, 3, 19, INNER), (2, 3, INNER, 21), (INNER, 21))
+    )
+    for size in (1, 2):
+        out, shared = on(products_of_four, target)(x, y, z, size)
+        assert torch.equal(out, x.float() @ y.float())
+        assert torch.equal(shared, (x.float() @ z.float()).bfloat16().float())
+        function = products_of_four.source.function
+        for eager, compiled in zip(
+            wavetile.kernel(interpret=True)(function)(x, y, z, size), (out, shared), strict=True
+        ):
+            assert torch.equal(eager, compiled)
+
+
+@wavetile.kernel
+def einsums(
+    equation: wl.constexpr,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    shared: wl.constexpr,
+    out: torch.Tensor,
+) -> torch.Tensor:
+    for first in wl.tile(x.size(0), block_size=1):
+        right = y[...] if shared else y[first, ...]
+        out[first, ...] = torch.einsum(equation, x[first, ...], right).to(out.dtype)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("bhqd,bhkd->bhqk", ((3, 2, 17, 32), (3, 2, 19, 32))),
+        ("bqk,bk->bq", ((3, 17, 32), (3, 32))),
+        ("bsqd,skd->bqk", ((3, 4, 17, 16), (4, 19, 16))),
+        ("bsqtd,tskd->bkq", ((3, 2, 17, 3, 16), (3, 2, 19, 16))),
+        ("bqed,kd->bqek", ((3, 17, 3, 16), (19, 16))),
+        ("bqd,ekd->bkqe", ((3, 17, 16), (3, 19, 16))),
+        ("bgqd,bkegd->bekgq", ((3, 2, 5, 16), (3, 7, 2, 2, 16))),
+    ],
+)
+def test_einsums_of_many_letters(
+    equation: str, shapes: tuple[tuple[int, ...], ...], generator: torch.Generator
+) -> None:
+    x, y = (torch.randint(-4, 5, s, generator=generator).bfloat16() for s in shapes)
+    expected = torch.einsum(equation, x.float(), y.float()).bfloat16().float()
+    out = torch.full(expected.shape, 77.0)
+    args = (equation, x, y, not equation.split(",")[1].startswith("b"), out)
+    assert torch.equal(einsums(*args), expected)
+    assert torch.equal(wavetile.kernel(interpret=True)(einsums.source.function)(*args), expected)
+
+
+@pytest.mark.compiled
+def test_batches_that_differ() -> None:
+    x, y = torch.zeros(2, 3, 8, 16), torch.zeros(2, 4, 16, 8)
+    with pytest.raises(wavetile.errors.ShapeError, match="the batches differ"):
+        batches.bind(product, x, y, torch.zeros(2, 3, 8, 8))
+    with pytest.raises(wavetile.errors.ShapeError, match="needs two dimensions each, or more"):
+        batches.bind(dot_of, torch.zeros(2), y, torch.zeros(2, 3, 8, 8))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -35,19 +36,25 @@ _ACCUMULATOR = {
 
 
 def _product(emitter: Emitter, name: str, a: Any, b: Any, acc: Tile | None) -> Tile:
-    """a @ b + acc in the accumulator's type, of matrices or of batches of them."""
+    """a @ b + acc in the accumulator's type, of matrices or of batches of them.
+
+    Batches broadcast: where an operand lacks a dimension of them it is the same for all.
+    """
     lhs, rhs = check_tile(emitter, name, a), check_tile(emitter, name, b)
-    rank = len(lhs.dims)
-    if rank != len(rhs.dims) or rank not in (2, 3):
+    rank = max(len(lhs.dims), len(rhs.dims))
+    if min(len(lhs.dims), len(rhs.dims)) < 2:
         emitter.fail(
             ShapeError,
-            f"{name} needs two dimensions each, or three, not {lhs.shape_text} and"
-            f" {rhs.shape_text}",
-            "index batches one by one, such as x[b, rows, k] with a wl.tile or int `b`",
+            f"{name} needs two dimensions each, or more, not {lhs.shape_text} and {rhs.shape_text}",
+            "insert one with None, such as v[None, :] @ y[k, cols]",
         )
-    if rank == 3:
-        return _batch_product(emitter, name, lhs, rhs, acc)
-    return _matrix_product(emitter, name, lhs, rhs, acc)
+    if rank == 2:
+        return _matrix_product(emitter, name, lhs, rhs, acc)
+    while len(lhs.dims) < rank:
+        lhs = emitter.expand_dims(lhs, 0)
+    while len(rhs.dims) < rank:
+        rhs = emitter.expand_dims(rhs, 0)
+    return _batch_product(emitter, name, lhs, rhs, acc)
 
 
 def _check_operands(emitter: Emitter, name: str, lhs: Tile, rhs: Tile) -> None:
@@ -154,59 +161,98 @@ def _holds_one(emitter: Emitter, batch: Dim) -> bool:
     return False
 
 
-def _each_matrix(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, start: Tile) -> Tile:
-    """A loop over the matrices of a block's batch."""
+def _counted(
+    emitter: Emitter,
+    batch: Dim,
+    start: Tile,
+    step: Callable[[RuntimeInteger, Tile], Tile],
+) -> Tile:
+    """A loop over the matrices of a block's batch, from `start` on by `step`."""
     module, index = emitter.module, emitter.integers.type
-    count = emitter.integers.value(start.dims[0].extent)
     loop = module.create(
         "tile.for",
-        [[emitter.integers.value(0)], [count], [start.value]],
+        [[emitter.integers.value(0)], [emitter.integers.value(batch.extent)], [start.value]],
         [start.value.type],
         {"dim": "_"},
         [index, index, start.value.type],
     )
     module.enter(loop)
     try:
-        number = RuntimeInteger(loop.arguments[0])
         total = Tile(loop.arguments[2], start.dims, start.dtype)
-        product = _matrix_product(
-            emitter,
-            name,
-            _matrix(emitter, lhs, number),
-            _matrix(emitter, rhs, number),
-            _matrix(emitter, total, number),
-        )
-        whole = emitter.broadcast(emitter.expand_dims(product, 0), total.dims)
-        total = where(emitter, _is_matrix(emitter, total, number), whole, total)
+        total = step(RuntimeInteger(loop.arguments[0]), total)
         module.create("tile.yield", [total.value], [])
     finally:
         module.leave()
     return Tile(loop.results[0], start.dims, start.dtype)
 
 
-def _batch_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile | None) -> Tile:
-    batch = lhs.dims[0]
-    if not batch.same(rhs.dims[0]):
+def _batch(emitter: Emitter, name: str, lhs: Tile, rhs: Tile) -> Dim:
+    """The first dimension of two batches."""
+    a, b = lhs.dims[0], rhs.dims[0]
+    if a.name is not None and b.name is not None and not emitter.same(a, b):
         emitter.fail(
             ShapeError,
             f"{name}: {lhs.shape_text} times {rhs.shape_text}: the batches differ",
             "index both with the variable of one loop, such as x[b, rows, k] @ y[b, k, cols]",
         )
-    if acc is not None and (len(acc.dims) != 3 or not acc.dims[0].same(batch)):
+    return b if a.name is None else a
+
+
+def _batch_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile | None) -> Tile:
+    batch = _batch(emitter, name, lhs, rhs)
+    pairs = zip(lhs.dims[:-2], rhs.dims[:-2], strict=True)
+    dims = (*(b if a.name is None else a for a, b in pairs), lhs.dims[-2], rhs.dims[-1])
+    if acc is not None and (
+        len(acc.dims) != len(dims) or not all(map(emitter.same, acc.dims[:-2], dims[:-2]))
+    ):
         emitter.fail(
             ShapeError,
-            f"{name}: the accumulator {acc.shape_text} has another batch than {lhs.shape_text}",
+            f"{name}: the accumulator {acc.shape_text} has another batch than {lhs.shape_text}"
+            f" times {rhs.shape_text}",
         )
-    if not _holds_one(emitter, batch):
-        dtype = _ACCUMULATOR.get(lhs.dtype, torch.int32)
-        dims = (batch, lhs.dims[1], rhs.dims[2])
-        total = emitter.full(dims, 0, dtype) if acc is None else emitter.cast(acc, dtype)
-        return _each_matrix(emitter, name, lhs, rhs, total)
-    start = None if acc is None else _matrix(emitter, acc, None)
-    product = _matrix_product(
-        emitter, name, _matrix(emitter, lhs, None), _matrix(emitter, rhs, None), start
-    )
-    return emitter.broadcast(emitter.expand_dims(product, 0), (batch, *product.dims))
+
+    def matrix(number: RuntimeInteger | None, start: Tile | None) -> Tile:
+        return _product(
+            emitter,
+            name,
+            _matrix(emitter, lhs, number),
+            _matrix(emitter, rhs, number),
+            None if start is None else _matrix(emitter, start, number),
+        )
+
+    if _holds_one(emitter, batch):
+        product = matrix(None, acc)
+        return emitter.broadcast(emitter.expand_dims(product, 0), (batch, *product.dims))
+
+    def step(number: RuntimeInteger, total: Tile) -> Tile:
+        whole = emitter.broadcast(emitter.expand_dims(matrix(number, total), 0), total.dims)
+        return where(emitter, _is_matrix(emitter, total, number), whole, total)
+
+    dtype = _ACCUMULATOR.get(lhs.dtype, torch.int32)
+    start = emitter.full(dims, 0, dtype) if acc is None else emitter.cast(acc, dtype)
+    return _counted(emitter, batch, start, step)
+
+
+def _sum_of_products(
+    emitter: Emitter, name: str, lhs: Tile, rhs: Tile, count: int, acc: Tile | None
+) -> Tile:
+    """The sum of the products of two batches along the first `count` dimensions of both."""
+    if count == 0:
+        return _product(emitter, name, lhs, rhs, acc)
+    batch = _batch(emitter, name, lhs, rhs)
+    lhs, rhs = jagged.filled(emitter, lhs, [0], 0), jagged.filled(emitter, rhs, [0], 0)
+
+    def matrix(number: RuntimeInteger | None, start: Tile | None) -> Tile:
+        first, second = _matrix(emitter, lhs, number), _matrix(emitter, rhs, number)
+        return _sum_of_products(emitter, name, first, second, count - 1, start)
+
+    if _holds_one(emitter, batch):
+        return matrix(None, acc)
+    if acc is None:
+        pairs = zip(lhs.dims[count:-2], rhs.dims[count:-2], strict=True)
+        dims = (*(b if a.name is None else a for a, b in pairs), lhs.dims[-2], rhs.dims[-1])
+        acc = emitter.full(dims, 0, _ACCUMULATOR.get(lhs.dtype, torch.int32))
+    return _counted(emitter, batch, acc, matrix)
 
 
 @operation("wl.dot", language.dot)
@@ -258,6 +304,12 @@ def matmul(emitter: Emitter, input: Any, other: Any) -> Tile:
 def bmm(emitter: Emitter, input: Any, mat2: Any, out_dtype: Any = None) -> Tile:
     """input @ mat2 of batches of matrices, in `out_dtype` or the dtype of the operands."""
     lhs, rhs = check_tile(emitter, "torch.bmm", input), check_tile(emitter, "torch.bmm", mat2)
+    if len(lhs.dims) != 3 or len(rhs.dims) != 3:
+        emitter.fail(
+            ShapeError,
+            f"torch.bmm needs three dimensions each, not {lhs.shape_text} and {rhs.shape_text}",
+            "use torch.matmul, which broadcasts batches",
+        )
     return emitter.cast(_product(emitter, "torch.bmm", lhs, rhs, None), out_dtype or lhs.dtype)
 
 
@@ -342,10 +394,17 @@ def einsum(emitter: Emitter, equation: Any, *operands: Any) -> Tile:
     inner = [letter for letter in first if letter in second and letter not in output]
     rows = [letter for letter in output if letter in first and letter not in second]
     columns = [letter for letter in output if letter in second and letter not in first]
-    if len(batch) <= 1 and (len(inner), len(rows), len(columns)) == (1, 1, 1):
-        lhs = _aligned(emitter, lhs, first, "".join(batch + rows + inner))
-        rhs = _aligned(emitter, rhs, second, "".join(batch + inner + columns))
-        result, letters = matmul(emitter, lhs, rhs), "".join(batch + rows + columns)
+    if inner and rows and columns:
+        # Matrices of the last letter of each kind, and batches of the others.
+        *summed, k = inner
+        *more_rows, row = rows
+        *more_columns, column = columns
+        beside = [*batch, *more_rows, *more_columns]
+        lhs = _aligned(emitter, lhs, first, "".join([*summed, *beside, row, k]))
+        rhs = _aligned(emitter, rhs, second, "".join([*summed, *beside, k, column]))
+        dtype = lhs.dtype
+        result = _sum_of_products(emitter, "torch.einsum", lhs, rhs, len(summed), None)
+        result, letters = emitter.cast(result, dtype), "".join([*beside, row, column])
     else:
         letters = "".join(batch + rows + columns)
         order = letters + "".join(inner)
