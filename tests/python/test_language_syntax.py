@@ -85,6 +85,50 @@ def first_above(x: torch.Tensor, limit: float) -> torch.Tensor:
 
 
 @wavetile.kernel
+def counts_down(x: torch.Tensor, first: int, limit: float) -> torch.Tensor:
+    out = torch.empty(2, x.size(0))
+    for row in wl.tile(x.size(0), block_size=1):
+        total, steps = wl.zeros([row]), 0
+        for i in range(first, -1, -3):
+            if x[row, i].amax() > limit:
+                break
+            steps += 1
+            if x[row, i].amax() < 0.1:
+                continue
+            total += x[row, i] * i
+        out[0, row] = total
+        out[1, row] = steps
+    return out
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_break_of_a_range_with_a_step(target: str, generator: torch.Generator) -> None:
+    x = torch.randint(0, 8, (9, 64), generator=generator) / 8
+    for first in (63, 0, -1):
+        interpreted = wavetile.kernel(interpret=True)(counts_down.source.function)
+        expected = interpreted(x, first, 0.8)
+        assert torch.equal(on(counts_down, target)(x, first, 0.8), expected)
+
+
+@pytest.mark.compiled
+def test_break_leaves_a_range_at_once() -> None:
+    # A loop that went on would take hours.
+    @wavetile.kernel
+    def far(x: torch.Tensor, n: int) -> None:
+        for row in wl.grid(x.size(0)):
+            found = 0
+            for i in range(n):
+                found = i
+                if x[row] * i > 20:
+                    break
+            x[row] = found
+
+    x = torch.tensor([1.0, 3.0, 8.0])
+    far(x, 2**31 - 1)
+    assert x.tolist() == [21, 7, 3]
+
+
+@wavetile.kernel
 def sum_some(x: torch.Tensor, limit: float, n: wl.constexpr) -> torch.Tensor:
     out = torch.empty(x.size(0))
     for row in wl.tile(x.size(0), block_size=1):

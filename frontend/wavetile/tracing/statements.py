@@ -353,16 +353,19 @@ class Statements(Expressions):
     def _For(self, node: ast.For) -> None:  # noqa: N802
         if node.orelse:
             self.unsupported_else(node)
-        if jumps.has_jumps(node.body):
-            flag = self._break_flag(node)
-            body = jumps.without_jumps(node.body, flag or "")
-            if flag:
-                body = [jumps.unless(flag, body, node.body[0])]
-            made = ast.For(target=node.target, iter=node.iter, body=body, orelse=[])
-            node = ast.copy_location(made, node)
         function = (
             self.frame.source.resolve(node.iter.func) if isinstance(node.iter, ast.Call) else None
         )
+        if jumps.has_jumps(node.body):
+            flag = self._break_flag(node)
+            body = jumps.without_jumps(node.body, flag or "")
+            made = ast.For(target=node.target, iter=node.iter, body=body, orelse=[])
+            node = ast.copy_location(made, node)
+            if flag and function is range:
+                self._range_until(node, flag)
+                return
+            if flag:
+                node.body = [jumps.unless(flag, body, node.body[0])]
         if function in (language.tile, language.grid, language.jagged_tile, range):
             self._tile_loop(node)
         elif function is language.static_range:
@@ -375,6 +378,32 @@ class Statements(Expressions):
                 "device code loops over wl.tile(...), wl.grid(...), range(...),"
                 " wl.static_range(...) and tuples",
             )
+
+    def _range_until(self, node: ast.For, flag: str) -> None:
+        """A loop over `range` that ends when the flag is true: a `while` that counts."""
+        (dim,) = self.loop_spec(node).dims
+        first, last = dim.counted(self.emitter)
+        variables = self.frame.variables
+        number, end = (f"{what} of line {node.lineno}" for what in ("number", "end"))
+        variables[number], variables[end] = RuntimeInteger(first), RuntimeInteger(last)
+        index: ast.expr = ast.Name(number, ast.Load())
+        step_size = dim.step
+        assert isinstance(step_size, int), "steps of range are constants"
+        if step_size != 1:
+            begin = f"begin of line {node.lineno}"
+            variables[begin] = dim.lower
+            distance = ast.BinOp(index, ast.Mult(), ast.Constant(step_size))
+            index = ast.BinOp(ast.Name(begin, ast.Load()), ast.Add(), distance)
+        counts = ast.Compare(ast.Name(number, ast.Load()), [ast.Lt()], [ast.Name(end, ast.Load())])
+        step = ast.AugAssign(ast.Name(number, ast.Store()), ast.Add(), ast.Constant(1))
+        loop = ast.While(test=counts, body=[], orelse=[])
+        loop.body = [ast.Assign(targets=[node.target], value=index), *node.body, step]
+        for made in (loop, loop.body[0], index, counts, step):
+            ast.copy_location(made, node)
+            ast.fix_missing_locations(made)
+        loop.test = jumps.while_not(flag, loop)
+        ast.fix_missing_locations(loop)
+        self._While(loop)
 
     def _loop_arguments(self, node: ast.For) -> tuple[list[Any], dict[str, Any]]:
         assert isinstance(node.iter, ast.Call)
