@@ -176,6 +176,58 @@ def test_slices_with_bounds(target: str, columns: int, generator: torch.Generato
 
 
 @wavetile.kernel
+def windows(x: torch.Tensor, width: wl.constexpr, step: wl.constexpr) -> torch.Tensor:
+    m = x.size(0)
+    out = torch.empty([m, wavetile.cdiv(x.size(1), step), width], dtype=x.dtype)
+    for row in wl.tile(m):
+        for i in range(out.size(1)):
+            begin = i * step
+            out[row, i, :] = x[row, begin - 1 : begin + width - 1]
+    return out
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_slices_of_constant_length(target: str, generator: torch.Generator) -> None:
+    x = torch.randn(11, 37, generator=generator)
+    padded = torch.zeros(11, 100)
+    padded[:, 1:38] = x
+    for width, step in ((5, 3), (16, 8), (24, 7)):
+        result = on(windows, target)(x, width, step)
+        assert torch.equal(result, padded.unfold(1, width, step)[:, : result.size(1)])
+
+
+@wavetile.kernel
+def unpacked_product(x: torch.Tensor, packed: torch.Tensor) -> torch.Tensor:
+    m, n = x.size(0), packed.size(1)
+    out = torch.empty([m, n])
+    block = wl.register_block_size(16, 64)
+    for rows, cols in wl.tile([m, n]):
+        acc = wl.zeros([rows, cols])
+        for half in wl.tile(packed.size(0), block_size=block):
+            begin = half.begin * 2
+            left = x[rows, begin : begin + block * 2]
+            bits = packed[half, cols]
+            low = ((bits & 15) ^ 8).to(x.dtype) - 8
+            both = torch.stack([low, (bits >> 4).to(x.dtype)], dim=1)
+            acc = wl.dot(left, both.reshape(half.block_size * 2, cols.block_size), acc)
+        out[rows, cols] = acc
+    return out
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("size", [16, 64])
+def test_product_with_packed_integers(target: str, size: int, generator: torch.Generator) -> None:
+    for k in (90, 128):
+        x = torch.randint(-4, 5, (33, k), generator=generator).bfloat16()
+        y = torch.randint(-8, 8, (k, 35), generator=generator)
+        packed = ((y[0::2] & 15) | (y[1::2] << 4)).to(torch.int8)
+        config = {"half": size}
+        assert torch.equal(on(unpacked_product, target, config)(x, packed), x.float() @ y.float())
+    function = unpacked_product.source.function
+    assert torch.equal(wavetile.kernel(interpret=True)(function)(x, packed), x.float() @ y.float())
+
+
+@wavetile.kernel
 def gather_columns(x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(indices, dtype=x.dtype)
     for rows, cols in wl.tile([indices.size(0), indices.size(1)]):

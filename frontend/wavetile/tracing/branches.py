@@ -103,7 +103,7 @@ class _Merger:
                 return self._yield_one(
                     value.value,
                     branch,
-                    lambda: self.emitter.placeholder(value.dims, value.dtype).value,
+                    lambda: self.emitter.zero_bits(value.dims, value.dtype).value,
                     lambda result: Tile(result, value.dims, value.dtype),
                 )
             case RuntimeInteger():

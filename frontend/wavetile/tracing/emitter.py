@@ -112,6 +112,22 @@ class DimTable:
         self.replaced[self._valid_name(wanted)] = dim.name
         return dim
 
+    def of_constant(self, size: int) -> Dim:
+        """The dimension of a constant size, whose block holds all of it."""
+        dim = self.of_size(size, f"size_{size}")
+        if dim.name is not None:
+            # Layouts spread multiples of eight, or powers of two, over lanes.
+            block = 1 << (size - 1).bit_length() if size < 8 else -(-size // 8) * 8
+            self.block_sizes.setdefault(dim.name, block)
+        return dim
+
+    def block_of(self, dim: Dim) -> int | None:
+        """The block size that the kernel gives the dimension of a loop around this place."""
+        if dim.name is None or dim.name not in self.blocks:
+            return None
+        registered = self.registered.get(dim.name)
+        return self.block_sizes.get(dim.name) if registered is None else int(registered)
+
     def of_block_size(self, size: BlockSize) -> Dim:
         """The dimension of a registered block size: that of its loop, which may come later."""
         if size in self.loops:
@@ -231,8 +247,8 @@ class Emitter:
         )
         return Tile(value, tuple(dims), dtype)
 
-    def placeholder(self, dims: Sequence[Dim], dtype: torch.dtype) -> Tile:
-        """A tile whose elements nobody reads."""
+    def zero_bits(self, dims: Sequence[Dim], dtype: torch.dtype) -> Tile:
+        """A tile with every bit 0, of any dtype."""
         stored = torch.int8 if dtype in (PACKED4, SCALE8) else dtype
         return Tile(self.full(dims, 0, stored).value, tuple(dims), dtype)
 

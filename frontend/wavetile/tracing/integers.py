@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wavetile.tracing.values import CallValue, Integer, RuntimeBool, RuntimeInteger
@@ -42,6 +43,15 @@ class IntegerEmitter:
             self.module.value(name, operands, self.type), _call_value(_MEANINGS[name], a, b)
         )
 
+    @staticmethod
+    def _moved(result: RuntimeInteger, a: Integer, b: Integer) -> RuntimeInteger:
+        """The sum of an int and a constant, which remembers them."""
+        if isinstance(a, int):
+            a, b = b, a
+        if isinstance(a, int) or not isinstance(b, int):
+            return result
+        return replace(result, base=a.base or a, distance=a.distance + b)
+
     def add(self, a: Integer, b: Integer) -> Integer:
         """a + b."""
         if isinstance(a, int) and isinstance(b, int):
@@ -50,13 +60,16 @@ class IntegerEmitter:
             return a
         if a == 0:
             return b
-        return self._binary("arith.addi", a, b)
+        return self._moved(self._binary("arith.addi", a, b), a, b)
 
     def sub(self, a: Integer, b: Integer) -> Integer:
         """a - b."""
         if isinstance(a, int) and isinstance(b, int):
             return a - b
-        return a if b == 0 else self._binary("arith.subi", a, b)
+        if b == 0:
+            return a
+        difference = self._binary("arith.subi", a, b)
+        return self._moved(difference, a, -b) if isinstance(b, int) else difference
 
     def mul(self, a: Integer, b: Integer) -> Integer:
         """a * b."""

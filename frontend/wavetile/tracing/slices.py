@@ -6,7 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wavetile.errors import UnsupportedIndexError
-from wavetile.tracing.values import Dim, Integer, MemoryTensor, RuntimeInteger, describe
+from wavetile.tracing.values import (
+    Dim,
+    Integer,
+    MemoryTensor,
+    RuntimeInteger,
+    describe,
+    distance_between,
+)
 
 if TYPE_CHECKING:
     from wavetile.tracing.emitter import Emitter
@@ -18,13 +25,18 @@ def resolve(
     """The first index and the dimension of a slice, as Python has them.
 
     Bounds are clipped to the tensor; negative constants count from its end. The length is known
-    before the loop, so that it is a row dimension like that of a full slice.
+    before the loop, so that it is a row dimension like that of a full slice. Bounds that are known
+    only inside the loop are a constant apart, and not clipped: beyond the tensor loads give 0.
 
     Raises:
         UnsupportedIndexError: a step that is no positive constant, as in torch, or a bound that
             is known only inside the loop
     """
     step = step_of(emitter, entry)
+    if isinstance(entry.start, RuntimeInteger) and isinstance(entry.stop, RuntimeInteger):
+        distance = distance_between(entry.start, entry.stop)
+        if distance is not None and not emitter.module.is_before_loops(entry.start.value):
+            return entry.start, _constant(emitter, -(-distance // step))
     for bound in (entry.start, entry.stop):
         known = bound is None or (isinstance(bound, int) and not isinstance(bound, bool))
         if not known and not (
@@ -33,7 +45,8 @@ def resolve(
             emitter.fail(
                 UnsupportedIndexError,
                 f"a slice whose bound is {describe(bound)} that is known only inside the loop",
-                "use a wl.tile loop over those indices, or wl.load with an extra_mask",
+                "give it a constant length, such as x[begin : begin + 16], use a wl.tile loop over"
+                " those indices, or wl.load with an extra_mask",
             )
     key = (id(tensor.sizes[position]), _key(entry.start), _key(entry.stop), step)
     found = emitter.slices.get(key)
@@ -49,6 +62,17 @@ def resolve(
     first, length = found[:2]
     name = f"{tensor.name}_dim{position}_slice"
     return first, emitter.dims.of_size(length, name)
+
+
+def _constant(emitter: Emitter, length: int) -> Dim:
+    """The dimension of a slice of constant length."""
+    if length < 1:
+        emitter.fail(
+            UnsupportedIndexError,
+            f"a slice whose bounds are known only inside the loop has {length} elements",
+            "give it a positive length, such as x[begin : begin + 16]",
+        )
+    return emitter.dims.of_constant(length)
 
 
 def step_of(emitter: Emitter, entry: slice) -> int:

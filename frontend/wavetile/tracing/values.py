@@ -35,11 +35,14 @@ class CallValue:
 class RuntimeInteger:
     """An int that is known when the kernel runs: an `index` of the module.
 
-    `call` is its value in the call that is compiled for, if it is known before the loops.
+    `call` is its value in the call that is compiled for, if it is known before the loops. It is
+    `base` plus the constant `distance`, or itself if there is none.
     """
 
     value: Value
     call: CallValue | None = None
+    base: RuntimeInteger | None = None
+    distance: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,15 @@ class RuntimeBool:
 
 
 Integer = int | RuntimeInteger
+
+
+def distance_between(a: Integer, b: Integer) -> int | None:
+    """b - a if that is a constant whatever they are, else None."""
+    if isinstance(a, int) and isinstance(b, int):
+        return b - a
+    if isinstance(a, int) or isinstance(b, int) or (a.base or a) is not (b.base or b):
+        return None
+    return b.distance - a.distance
 
 
 def in_this_call(integer: Integer) -> int | None:

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from wavetile import language
 from wavetile.errors import ArgumentError, DTypeError, ShapeError
+from wavetile.language import BlockSize
 from wavetile.tracing import jagged
 from wavetile.tracing.dtypes import STORAGE_ONLY, compute_dtype
 from wavetile.tracing.operations.algebra import add, div, mul, remainder, sub
@@ -23,6 +26,7 @@ from wavetile.tracing.operations.shapes import check_axis, check_tile
 from wavetile.tracing.values import (
     UNIT,
     Dim,
+    Integer,
     RuntimeInteger,
     Tile,
     TileIndex,
@@ -37,11 +41,7 @@ if TYPE_CHECKING:
 def _sized(emitter: Emitter, size: int) -> Dim:
     """A dimension of constant size, whose block holds all of it."""
     dim = dim_of(emitter, size)
-    if dim.name is not None:
-        # Layouts spread multiples of eight, or powers of two, over lanes.
-        block = 1 << (size - 1).bit_length() if size < 8 else -(-size // 8) * 8
-        emitter.dims.block_sizes.setdefault(dim.name, block)
-    return dim
+    return emitter.dims.of_constant(int(size)) if dim.name is not None else dim
 
 
 # -- Sorting
@@ -210,7 +210,9 @@ def _constant_size(emitter: Emitter, name: str, dim: Dim) -> int:
         emitter.fail(
             ShapeError,
             f"{name}: the size of `{dim}` is known only at run time",
-            "write wl.specialize(size) in host code",
+            "give its loop a block_size, a constant or one of wl.register_block_size"
+            if dim.name in emitter.dims.blocks
+            else "write wl.specialize(size) in host code",
         )
     return dim.extent
 
@@ -367,7 +369,7 @@ def _target_dims(emitter: Emitter, tile: Tile, shape: Sequence[Any]) -> list[Dim
     for size in shape:
         if isinstance(size, int) and size == -1:
             dims.append(None)
-        elif isinstance(size, (RuntimeInteger, TileIndex)):
+        elif isinstance(size, (RuntimeInteger, TileIndex, BlockSize)):
             dims.append(dim_of(emitter, size))
         else:
             dims.append(_sized(emitter, size))
@@ -399,8 +401,38 @@ def _target_dims(emitter: Emitter, tile: Tile, shape: Sequence[Any]) -> list[Dim
     return [rest if dim is None else dim for dim in dims]
 
 
+def _with_whole_blocks(emitter: Emitter, tile: Tile, shape: Sequence[Any]) -> Tile:
+    """A tile whose blocks have their block size as a constant, but for dimensions of `shape`.
+
+    The last block of a loop may be smaller: what it lacks is 0.
+    """
+    symbolic = (RuntimeInteger, TileIndex, BlockSize)
+    kept = [dim_of(emitter, size) for size in shape if isinstance(size, symbolic)]
+    for axis, dim in enumerate(tile.dims):
+        block = emitter.dims.block_of(dim)
+        if block is None or isinstance(dim.extent, int) or any(map(dim.same, kept)):
+            continue
+        whole = replace(dim, extent=block, whole=True)
+        dims = (*tile.dims[:axis], whole, *tile.dims[axis + 1 :])
+        exists = emitter.broadcast(
+            _below(emitter, indices_along(emitter, tile, axis), dim.extent), tile.dims
+        )
+        select = emitter.arithmetic(tile.dims, tile.dtype).select
+        zeros = emitter.zero_bits(tile.dims, tile.dtype)
+        tile = Tile(select(exists.value, tile.value, zeros.value), dims, tile.dtype)
+    return tile
+
+
+def _below(emitter: Emitter, index: Tile, size: Integer) -> Tile:
+    return pointwise(
+        emitter, "torch.lt", Promotion.BOOL, lambda a, i, n: a.compare("lt", i, n), [index, size]
+    )
+
+
 def reshape_tile(emitter: Emitter, tile: Tile, shape: Sequence[Any]) -> Tile:
     """The elements in row-major order in another shape."""
+    if not any(isinstance(size, int) and size == -1 for size in shape):
+        tile = _with_whole_blocks(emitter, tile, shape)
     dims = _target_dims(emitter, tile, shape)
     named = [dim for dim in dims if dim.name is not None]
     own = [dim for dim in tile.dims if dim.name is not None]
@@ -412,19 +444,30 @@ def reshape_tile(emitter: Emitter, tile: Tile, shape: Sequence[Any]) -> Tile:
             if dim.name is None:
                 tile = emitter.expand_dims(tile, axis)
         return tile
+    # Dimensions that both shapes begin or end with stay as they are.
+    first = _common(tile.dims, dims)
+    last = _common(tile.dims[first:][::-1], dims[first:][::-1])
+    given = _places(emitter, dims)
     # The number of each element in row-major order, taken apart by the source's sizes.
     number = emitter.full(dims, 0, torch.int64)
-    for place, dim in zip(_places(emitter, dims), dims, strict=True):
-        number = add(emitter, mul(emitter, number, dim.extent), place)
+    for axis in range(first, len(dims) - last):
+        number = add(emitter, mul(emitter, number, dims[axis].extent), given[axis])
+    middle = tile.dims[first : len(tile.dims) - last]
     places: list[Tile] = []
-    for axis, dim in reversed(list(enumerate(tile.dims))):
-        outermost = not any(d.name for d in tile.dims[:axis])
+    for axis, dim in reversed(list(enumerate(middle))):
+        outermost = not any(d.name for d in middle[:axis])
         places.insert(0, number if outermost else remainder(emitter, number, dim.extent))
         if not outermost:
             number = div(emitter, number, dim.extent, rounding_mode="trunc")
         else:
             number = emitter.full(dims, 0, torch.int64)
-    return take(emitter, tile, places, dims)
+    return take(emitter, tile, [*given[:first], *places, *given[len(dims) - last :]], dims)
+
+
+def _common(a: Sequence[Dim], b: Sequence[Dim]) -> int:
+    """How many dimensions both begin with."""
+    pairs = zip(a, b, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0].same(pair[1]), pairs))
 
 
 @operation("torch.reshape", torch.reshape)
