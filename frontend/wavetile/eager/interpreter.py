@@ -329,7 +329,10 @@ class Interpreter(TorchFunctionMode):
 
     def dot_scaled(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """`wl.dot_scaled`."""
-        return self._outside_torch(lambda: scaled.dot_scaled(*args, **kwargs))
+        # In elements: those of fp4 are two in each of the loop's.
+        shorter = [2 * tile.block_size for tile in self._tiles if len(tile) < tile.block_size]
+        longest = max(shorter, default=0)
+        return self._outside_torch(lambda: scaled.dot_scaled(*args, **kwargs, longest=longest))
 
     def dot(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """`wl.dot`."""

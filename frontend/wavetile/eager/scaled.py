@@ -41,8 +41,10 @@ def pack_fp4(low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
     return packed.view(torch.float4_e2m1fn_x2)
 
 
-def _dequantised(data: torch.Tensor, scale: Any, form: str, along: int) -> torch.Tensor:
-    """An operand as f64 with K as dimension `along`."""
+def _dequantised(
+    data: torch.Tensor, scale: Any, form: str, along: int, longest: int
+) -> torch.Tensor:
+    """An operand as f64 with K as dimension `along`, the scales of `longest` elements at most."""
     if form == "e2m1":
         values = torch.stack(unpack_fp4(data, torch.float64), along + 1)
         shape = list(data.shape)
@@ -61,8 +63,9 @@ def _dequantised(data: torch.Tensor, scale: Any, form: str, along: int) -> torch
     k, count = values.shape[along], factors.shape[1]
     # One for each element of `data`, or for each block.
     block = k // count if count and count == data.shape[along] else _BLOCK
-    # The last block of K may be smaller than those before, which have the scales of a whole one.
-    if factors.shape[0] != values.shape[1 - along] or count < -(-k // block):
+    # The last block of K may be smaller than those before, and has the scales of a whole one.
+    needed, most = (-(-elements // block) for elements in (k, max(k, longest)))
+    if factors.shape[0] != values.shape[1 - along] or not needed <= count <= most:
         raise ShapeError(
             f"wl.dot_scaled: scales of shape {list(scale.shape)} for a matrix of shape"
             f" {list(data.shape)} in format {form}",
@@ -82,10 +85,12 @@ def dot_scaled(
     mat2_format: str,
     acc: torch.Tensor | None = None,
     out_dtype: torch.dtype | None = None,
+    *,
+    longest: int = 0,
 ) -> torch.Tensor:
-    """`wl.dot_scaled`."""
-    lhs = _dequantised(mat1, mat1_scale, mat1_format, 1)
-    rhs = _dequantised(mat2, mat2_scale, mat2_format, 0)
+    """`wl.dot_scaled`; `longest` is the size of a block that K may be the shorter end of."""
+    lhs = _dequantised(mat1, mat1_scale, mat1_format, 1, longest)
+    rhs = _dequantised(mat2, mat2_scale, mat2_format, 0, longest)
     result = lhs @ rhs
     if acc is not None:
         result = result + acc.double()
