@@ -35,6 +35,7 @@ GROUPS = {
         "test_language_debugging.py": "",
         "test_language_jagged.py": "",
         "test_language_loops.py": "",
+        "test_language_syntax.py": "",
         "test_language_products.py": "",
         "test_language_structured.py": "",
         "test_random_programs.py": "",
@@ -45,6 +46,7 @@ GROUPS = {
         "test_language_atomics.py": "",
         "test_language_gather.py": "",
         "test_language_indexing.py": "",
+        "test_language_masks.py": "",
         "test_matmul.py": "test_sizes",
     },
     "long": {

@@ -27,11 +27,11 @@ def stores(x: torch.Tensor, y: torch.Tensor, z: torch.Tensor, bias: torch.Tensor
         low = x[rows, :].amin(-1) < -1
         y[low, :2] = bias[:2]
         z[low] = bias[:]
+    for _ in wl.grid(1):
         z[1:3, x[0, :] > 0] = -5
         z[..., x[1, :] > 1] *= 2
 
 
-@pytest.mark.filterwarnings("ignore::wavetile.errors.RaceWarning")
 @pytest.mark.parametrize("target", TARGETS)
 def test_stores(target: str, generator: torch.Generator) -> None:
     given = [torch.randint(-3, 4, (19, 37), generator=generator).float() for _ in range(3)]
