@@ -342,6 +342,62 @@ def ranks_of_parts(x: torch.Tensor) -> None:
         x[rows, :] = torch.cat([x[rows, :], x[rows, 0]], 1)
 
 
+@case(errors.CarriedValueError, TypeError, "count", "wl.atomic_add")
+def counted_by_blocks(x: torch.Tensor) -> None:
+    count = 0
+    for rows in wl.tile(x.size(0)):
+        count += 2
+        x[rows, :] = count
+
+
+@case(errors.DeviceResultError, NameError, "largest", "tensor")
+def host_code_reads_what_blocks_assign(x: torch.Tensor) -> Any:
+    largest = 0.0
+    for rows in wl.tile(x.size(0)):
+        largest = x[rows, :].amax()
+        x[rows, 0] = largest
+    return largest
+
+
+@case(errors.DTypeError, TypeError, "0 < x[rows, :] < 1", "torch.where")
+def comparisons_in_a_chain(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = torch.where(0 < x[rows, :] < 1, 0.0, 1.0)
+
+
+@case(errors.UnsupportedIndexError, NotImplementedError, "x[rows, [1, 2]]", "one by one")
+def list_as_index(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, 0] = x[rows, [1, 2]].sum(-1)
+
+
+@case(errors.UnsupportedFunctionError, NotImplementedError, "x[rows, :].add_", "v = v.add(...)")
+def method_that_changes_a_tile(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :].add_(1)
+
+
+@case(errors.UnsupportedFunctionError, NotImplementedError, "parts.append", "torch.empty")
+def list_of_results(x: torch.Tensor) -> Any:
+    parts: list[torch.Tensor] = []
+    for rows in wl.tile(x.size(0)):
+        parts.append(x[rows, :])
+    return parts
+
+
+@case(errors.ArgumentError, TypeError, "len(rows)", "rows.block_size")
+def length_of_a_tile(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = len(rows)  # type: ignore[arg-type]
+
+
+@case(errors.DTypeError, TypeError, "rows", "rows.begin > 0")
+def truth_of_an_index(x: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        if rows:
+            x[rows, :] = 0
+
+
 @pytest.mark.parametrize(
     ("kind", "builtin", "marked", "remedy", "kernel"),
     [pytest.param(*row, id=row[-1].__name__) for row in CASES],

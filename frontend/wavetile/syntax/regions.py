@@ -18,7 +18,12 @@ import torch
 
 from wavetile import language
 from wavetile.block_sizes import block_size_argument, registrations
-from wavetile.errors import DeviceResultError, NoLoopError, WavetileError
+from wavetile.errors import (
+    CarriedValueError,
+    DeviceResultError,
+    NoLoopError,
+    WavetileError,
+)
 from wavetile.syntax import names
 from wavetile.syntax.source import FunctionSource
 
@@ -406,9 +411,50 @@ def _check_host(
                     remedy="store the value to a tensor in the loop and read the tensor",
                 )
             )
+    errors += _assigned_by_blocks(source, facts, {loop for run in runs for loop in run})
     if errors:
         errors[0].others = errors[1:]
         raise errors[0]
+
+
+def _assigned_by_blocks(
+    source: FunctionSource, facts: _HostFacts, loops: set[ast.For]
+) -> list[WavetileError]:
+    """Mistakes with names of host code to which the blocks of top-level loops assign.
+
+    A block starts from the host's value and hands nothing on, to other blocks or host code.
+    """
+    errors: list[WavetileError] = []
+    changed: set[str] = set()
+    for statement in source.tree.body:
+        if isinstance(statement, ast.For) and statement in loops:
+            stored = names.stores(statement.body)
+            carried = names.exposed_loads(statement.body) & stored & facts.assigned
+            read = names.loads([statement])
+            for name in sorted(carried - names.stores([statement.target])):
+                errors.append(
+                    CarriedValueError(
+                        f"`{name}` is carried from block to block of a top-level loop, whose blocks"
+                        " run in no order",
+                        location=source.location(read[name]),
+                        remedy="give it a value inside the loop, or add to a tensor by"
+                        " wl.atomic_add",
+                    )
+                )
+            changed |= stored & facts.assigned
+        elif not any(node in loops for node in ast.walk(statement)):
+            for name, place in names.loads([statement]).items():
+                if name in changed:
+                    errors.append(
+                        DeviceResultError(
+                            f"host code reads `{name}`, which a top-level loop assigns: its blocks"
+                            " hand nothing on",
+                            location=source.location(place),
+                            remedy="store the value to a tensor in the loop and read the tensor",
+                        )
+                    )
+            changed -= names.stores([statement])
+    return errors
 
 
 def _make_region(

@@ -431,7 +431,11 @@ class Expressions:
             case RuntimeInteger() | RuntimeFloat():
                 return self.scalars.compare("ne", value, 0)
             case MemoryTensor() | TileIndex():
-                self.emitter.fail(DTypeError, f"{describe(value)} is neither true nor false")
+                self.emitter.fail(
+                    DTypeError,
+                    f"{describe(value)} is neither true nor false",
+                    "compare something, such as rows.begin > 0",
+                )
         return bool(value)
 
     def _BoolOp(self, node: ast.BoolOp) -> Any:  # noqa: N802
@@ -458,6 +462,8 @@ class Expressions:
             right = self.evaluate(comparator)
             self.at(node)
             one = self._compare(node, type(operator), left, right)
+            if len(node.ops) > 1:
+                one = self.truth(one)  # Python joins them by `and`
             if result is None:
                 result = one
             elif isinstance(one, bool) and isinstance(result, bool):
@@ -701,7 +707,9 @@ class Expressions:
         sequences = args if function is zip else args[:1]
         if not all(isinstance(sequence, (tuple, list, range)) for sequence in sequences):
             self.emitter.fail(
-                ArgumentError, f"{function.__name__} is for tuples, not {describe(args[0])}"
+                ArgumentError,
+                f"{function.__name__} is for tuples, not {describe(args[0])}",
+                remedies.remedy_of_sequence(args[0]),
             )
         if function is len:
             return len(args[0])

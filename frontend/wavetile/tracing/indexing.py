@@ -57,6 +57,21 @@ def _as_tuple(index: Any) -> tuple[Any, ...]:
     return tuple(entry for part in index for entry in _as_tuple(part))
 
 
+def _check_parts(emitter: Emitter, index: Any) -> None:
+    """Refuses lists of numbers, which torch takes for indices of elements.
+
+    Raises:
+        UnsupportedIndexError: there is one
+    """
+    for part in index if isinstance(index, tuple) else (index,):
+        if isinstance(part, (tuple, list)) and all(isinstance(number, int) for number in part):
+            emitter.fail(
+                UnsupportedIndexError,
+                "a list of numbers as an index is not supported",
+                "write the elements one by one, or load the indices from a tensor",
+            )
+
+
 def _expand_ellipsis(
     emitter: Emitter, index: tuple[Any, ...], rank: int, what: str
 ) -> tuple[Any, ...]:
@@ -244,6 +259,7 @@ def resolve_access(
         DTypeError: indices that are no integers, a mask that is no bool
         UnsupportedIndexError: an index that is not supported
     """
+    _check_parts(emitter, index)
     entries = _expand_ellipsis(
         emitter, _as_tuple(index), len(tensor.sizes), f"the tensor `{tensor.name}`"
     )

@@ -6,10 +6,11 @@ from __future__ import annotations
 import ast
 import difflib
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from wavetile import language
+from wavetile.tracing.values import MemoryTensor, Tile, TileIndex
 
 _ELSEWHERE = "compute it in host code, outside the wl.tile loops, if it needs no tile"
 
@@ -91,10 +92,22 @@ def _nearest(wanted: str, names: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
-def remedy_of_method(name: str, methods: Iterable[str]) -> str:
+def remedy_of_sequence(value: Any) -> str | None:
+    """What to write instead of a function of sequences on something else."""
+    match value:
+        case TileIndex():
+            return f"write {value.name}.block_size, or {value.name}.end and .begin"
+        case Tile() | MemoryTensor():
+            return "write .shape[dim]"
+    return None
+
+
+def remedy_of_method(name: str, methods: Collection[str]) -> str:
     """What to write instead of a method that tiles do not have."""
     if name in _METHODS:
         return _METHODS[name]
+    if name.endswith("_") and name[:-1] in methods:
+        return f"tiles are values: write v = v.{name[:-1]}(...)"
     near = _nearest(name, methods)
     return f"the nearest that is supported is {near}" if near else _ELSEWHERE
 
@@ -134,6 +147,8 @@ def remedy_of_attribute(value: Any, name: str, shown: str, known: Iterable[str])
         shown: what the source calls the value
         known: the short names of the functions that are supported
     """
+    if isinstance(value, tuple) and name in ("append", "extend", "insert", "pop"):
+        return "store to a tensor that host code makes, such as torch.empty(...)"
     if value is None:
         return f"test it before, such as `if {shown} is not None:`"
     if value is language:
