@@ -467,7 +467,6 @@ def annotated(
     [
         (torch.zeros(8), "`x` of given has 1 dimension, not 2"),
         (torch.zeros(8, 3, dtype=torch.float16), "`x` of given has dtype torch.float16, not"),
-        (None, "`x` of given is None, not a tensor"),
         (2.5, "`x` of given is a float, not a tensor"),
     ],
 )
@@ -491,6 +490,16 @@ def test_several_arguments_against_their_annotations() -> None:
 def test_arguments_that_fit_their_annotations() -> None:
     annotated.bind(matrix(), True)
     annotated.bind(matrix(), 4, torch.zeros(3))
+
+
+def test_none_says_what_it_has_not() -> None:
+    def sized(x: torch.Tensor, y: torch.Tensor) -> None:
+        for rows in wl.tile(x.size(0)):
+            x[rows, :] = y.size(0)
+
+    error = first_error(wavetile.kernel(sized), matrix(), None)
+    assert "`y`, the constant None, has no `size`" in error.message
+    assert error.remedy == "test it before, such as `if y is not None:`"
 
 
 def test_independent_mistakes_are_reported_together() -> None:

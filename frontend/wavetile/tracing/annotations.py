@@ -91,10 +91,6 @@ def check_arguments(source: FunctionSource, specialisation: Specialisation) -> N
     """
     tree = source.tree.args
     places = {a.arg: a for a in (*tree.posonlyargs, *tree.args, *tree.kwonlyargs)}
-    defaults = source.function.__defaults__ or ()
-    optional = {
-        name for name, value in zip(list(places)[::-1], defaults[::-1]) if value is None
-    } | {name for name, value in (source.function.__kwdefaults__ or {}).items() if value is None}
     assigned = names.stores(source.tree.body)
     errors: list[WavetileError] = []
     annotations: dict[str, Any] | None = None
@@ -102,8 +98,8 @@ def check_arguments(source: FunctionSource, specialisation: Specialisation) -> N
         place = places.get(parameter.name)
         if place is None or place.annotation is None or parameter.name in assigned:
             continue
-        if parameter.name in optional and _given(parameter) == "None":
-            continue
+        if _given(parameter) == "None":
+            continue  # many leave `| None` out of annotations
         annotations = _annotations(source) if annotations is None else annotations
         annotation = annotations.get(parameter.name)
         for mistake in _mistakes(annotation, parameter, specialisation.device):
