@@ -75,14 +75,20 @@ WAVETILE_INLINE float divisionMultiplyAdd(float a, float b, float c, bool scaled
 WAVETILE_INLINE double divisionMultiplyAdd(double a, double b, double c, bool scaled) {
   double result = fusedMultiplyAdd(a, b, c);
   bool large = exponentField(c) > 1023;
-  // What the operation lost, to set the last bit before a denormal result is rounded again: exact
-  // enough, as a * b is a small correction of c.
+  // What the operation lost: exact enough, as a * b is a small correction of c.
   double product = a * b;
   double lost = (c - result) + product;
   bool smaller = (lost < 0) != (result < 0);
-  bool adjust = (lost != 0) & ((bitsOf(result) & 1) == 0) & !isInfinity(result) & !isNaN(result);
-  double odd = adjust ? doubleOf(smaller ? bitsOf(result) - 1 : bitsOf(result) + 1) : result;
-  double down = scaleByPower(isDenormal(scaleByPower(result, -128)) ? odd : result, -128);
+  // Where a denormal result is rounded again to nearest, and lies in the middle only because of
+  // what was lost, that decides. In one direction, rounding twice is rounding once.
+  double down = scaleByPower(result, -128);
+  bool isMiddle = absolute(result - scaleByPower(down, 128)) == powerOfTwo(-1075 + 128);
+  double magnitude = absolute(result), little = powerOfTwo(-1020);
+  bool toNearest = (magnitude + little == magnitude) & (magnitude - little == magnitude);
+  if (isDenormal(down) | isZero(down) | (absolute(down) == powerOfTwo(-1022)))
+    down = isMiddle & toNearest & (lost != 0)
+               ? scaleByPower(doubleOf(smaller ? bitsOf(result) - 1 : bitsOf(result) + 1), -128)
+               : down;
   return scaled ? (large ? scaleByPower(result, 128) : down) : result;
 }
 
