@@ -11,8 +11,8 @@
 // Elements are packed from the lowest bit upwards; v_cvt_scalef32_2xpk16 takes them from its two
 // sources in turn.
 //
-// Stochastic rounding adds the seed, as a fraction of the last place, and cuts. Assumed: both
-// elements of a pair and all of a block use the same seed.
+// Stochastic rounding adds the seed, as a fraction of the last place, and cuts. Each element of a
+// pair or a block after the first has for its seed what v_prng_b32 makes of the one before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -143,6 +143,11 @@ unsigned resultSelect(const Record *record) {
          (record->modifiers & modifier::highResult ? 2 : 0);
 }
 
+/// v_prng_b32: the next of a sequence of pseudo-random numbers.
+constexpr uint32_t nextRandom(uint32_t a) {
+  return a << 1 ^ (static_cast<int32_t>(a) < 0 ? 0xc5u : 0);
+}
+
 /// Calls \p convert for each active lane with room for `words` words of result, and writes these
 /// when all of the lane's sources are read.
 template <unsigned words, typename F>
@@ -222,6 +227,7 @@ const Record *narrow(Wave &wave, const Record *record) {
         code = element<From::bits>(wave, record->sources[0], i, lane);
       put<To::bits>(out, i,
                     To::encode(From::decode(code) / scale, hasSeed ? &seed : nullptr, saturates));
+      seed = nextRandom(seed);
     }
     uint32_t old = wave.row(record->destination)[lane];
     if (resultBits == 8)
@@ -348,8 +354,7 @@ constexpr Instruction table[] = {
     row("v_cvt_sr_bf16_f32", seededOnly, narrowToBFloat16),
     row("v_cvt_sr_f16_f32", seededOnly, narrowToFloat16),
     // A step of a shift register with feedback.
-    vector<U32(U32)>("v_prng_b32",
-                     [](uint32_t a) { return a << 1 ^ (static_cast<int32_t>(a) < 0 ? 0xc5u : 0); }),
+    vector<U32(U32)>("v_prng_b32", [](uint32_t a) { return nextRandom(a); }),
 };
 
 } // namespace
