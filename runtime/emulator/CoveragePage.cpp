@@ -24,8 +24,8 @@ in each of their encodings:
   with every modifier, with lanes that are off and in place; or a test suite that computes as many
   results another way. `tests/unit/evidence/evidence.txt` says which; what is in neither list and
   is executed fails the build.
-- **tested**: meant to be exact, and executed by a test with known results, but without vectors.
-- **unproven**: meant to be exact, but no test of its results executes it yet.
+- **tested**: executed by a test with known results; vectors would show nothing, for the reason that
+  stands beside it.
 - **approximate**: within the given units in the last place of the true value, by comparison with
   MPFR. The tables of the hardware are not public; the results are the same on every host.
 - **left out**: refused when a code object is loaded, and meant to be.
@@ -67,11 +67,11 @@ void write(std::string &page, const char *title, const Lists &lists) {
     page += "\n" + wrapped("**" + heading + "**: " + list);
 }
 
-/// The columns of the table: what the device means to be exact is in three.
-enum : size_t { Shown, Tested, Unproven, FirstOther, Kinds = FirstOther + 3 };
+/// The columns of the table: what the device means to be exact is in two.
+enum : size_t { Shown, Tested, FirstOther, Kinds = FirstOther + 3 };
 size_t kindOf(const CoveredInstruction &instruction, const std::string &how) {
   if (instruction.support == Support::Exact)
-    return isVectors(how) ? Shown : how.empty() || how == noEvidence ? Unproven : Tested;
+    return isVectors(how) && !whyNoVectors(instruction.mnemonic) ? Shown : Tested;
   return FirstOther + static_cast<size_t>(instruction.support) - 1;
 }
 
@@ -79,8 +79,8 @@ size_t kindOf(const CoveredInstruction &instruction, const std::string &how) {
 
 llvm::Expected<std::string> coveragePage(const Evidence &evidence) {
   std::string page = introduction, details;
-  page += "\n| target | exact | tested | unproven | approximate | left out | missing |\n"
-          "| --- | --- | --- | --- | --- | --- | --- |\n";
+  page += "\n| target | exact | tested | approximate | left out | missing |\n"
+          "| --- | --- | --- | --- | --- | --- |\n";
   for (const TargetDescription &target : targets()) {
     auto covered = instructionCoverage(target.name);
     if (!covered)
@@ -94,8 +94,11 @@ llvm::Expected<std::string> coveragePage(const Evidence &evidence) {
       size_t kind = kindOf(instruction, shown == evidence.end() ? "" : shown->second);
       ++counts[kind];
       std::string &names = encodings[kind][instruction.mnemonic];
+      const char *why = kind == Tested ? whyNoVectors(instruction.mnemonic) : nullptr;
       if (instruction.support == Support::LeftOut)
         names = instruction.why;
+      else if (why)
+        names = why;
       else
         names += (names.empty() ? "" : ", ") + instruction.encoding;
       if (instruction.ulp)
@@ -110,8 +113,8 @@ llvm::Expected<std::string> coveragePage(const Evidence &evidence) {
       page += " | " + std::to_string(count);
     page += " |\n";
     details += std::string("\n## ") + target.name + "\n";
-    static constexpr const char *titles[] = {"Exact",       "Tested",   "Unproven",
-                                             "Approximate", "Left out", "Missing"};
+    static constexpr const char *titles[] = {"Exact", "Tested", "Approximate", "Left out",
+                                             "Missing"};
     for (size_t kind = 0; kind < Kinds; ++kind)
       write(details, titles[kind], lists[kind]);
   }

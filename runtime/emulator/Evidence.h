@@ -11,16 +11,16 @@
 //
 //   reference       DeviceEvidenceTest compares device and reference on 256 random and 256 special
 //                   operands or more, with every modifier, with lanes that are off and in place.
-//   a vector suite  a test suite of `vectorSuites`, which compares as many operands with values
-//                   computed in another way.
-//   another suite   executes it on some operands with known results: no vectors, so the coverage
-//                   page does not call it exact.
-//   none            written by hand only: nothing yet, which the page says.
+//   a vector suite  a test suite that compares as many operands with values computed in another
+//   way,
+//                   which the tests count: see `isVectors`.
+//   another suite   executes it, and `whyNoVectors` says why operands have no part in what it does:
+//                   the coverage page calls it tested, not exact.
 //
-// The build fails where the device and the list differ (`wavetile-device-coverage
+// The build fails for an instruction without one of these (`wavetile-device-coverage
 // --check-evidence`), the tests fail where an entry is not true. EmulatorTests with
-// WAVETILE_WRITE_EVIDENCE=FILE adds to the list what is new, with WAVETILE_EVIDENCE_ALL=1 too it
-// makes all of it again.
+// WAVETILE_WRITE_EVIDENCE=FILE, and all of its tests run, adds to the list what is new; with
+// WAVETILE_EVIDENCE_ALL=1 too it makes all of it again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +30,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -40,14 +41,10 @@ struct EvidenceKey {
   auto operator<=>(const EvidenceKey &) const = default;
 };
 inline const char *const evidenceByReference = "reference";
-inline const char *const noEvidence = "none";
+inline const char *const noEvidence = "none"; ///< What a list has until there is something.
 
-/// Test suites that compare at least 256 operands of each of their instructions with values that
-/// are computed in another way: matrices of random integers and numbers by the definition of the
-/// product; every code of the narrow formats; every format of buffers.
-inline const char *const vectorSuites[] = {"DeviceMatrix",       "DeviceMatrixScale",
-                                           "DeviceWaveMatrix",   "DeviceMatrixRounding",
-                                           "DeviceNarrowFormat", "DeviceBufferFormats"};
+/// Operands that vectors have at least, of each kind.
+inline constexpr uint64_t leastOperands = 256;
 
 /// What shows each instruction to be right: `evidenceByReference` or the name of a test suite.
 using Evidence = std::map<EvidenceKey, std::string>;
@@ -55,12 +52,16 @@ using Evidence = std::map<EvidenceKey, std::string>;
 /// Whether it is enough to call an instruction exact.
 bool isVectors(const std::string &how);
 
+/// Why vectors would show nothing of an instruction: what it does does not depend on operands.
+/// Null: they would.
+const char *whyNoVectors(llvm::StringRef mnemonic);
+
 /// Reads a list, or says which line is none.
 llvm::Expected<Evidence> readEvidence(llvm::StringRef text);
 std::string print(const Evidence &evidence);
 
-/// Instructions of all targets that have no evidence, and evidence that has no instruction, a line
-/// each; empty: they agree.
+/// Instructions of all targets without enough evidence, and evidence that has no instruction, a
+/// line each; empty: all is shown.
 llvm::Expected<std::string> evidenceDifferences(const Evidence &evidence);
 
 } // namespace wavetile::device

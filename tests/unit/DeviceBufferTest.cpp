@@ -40,8 +40,13 @@ public:
   uint32_t word(size_t offset) const { return at<uint32_t>(offset); }
   /// Executes one instruction.
   void step() {
+    uint64_t begin = decoded().addressOf(wave->pc);
     wave->pc = wave->pc->execute(*wave, wave->pc);
     ASSERT_TRUE(wave->pc) << name(wave->fault.kind).str() << " " << wave->fault.detail;
+    llvm::ArrayRef code(reinterpret_cast<const uint8_t *>(begin),
+                        decoded().addressOf(wave->pc) - begin);
+    evidence::LoadedCode(decoded().target().name, code)
+        .ran(static_cast<unsigned>(std::popcount(wave->exec())));
   }
   std::string text() const { return decoded().disassemble(decoded().addressOf(wave->pc)); }
 

@@ -8,6 +8,8 @@
 #include "evidence/CoverageOfTarget.h"
 
 #include "runtime/emulator/Disassembler.h"
+#include "runtime/emulator/Evidence.h"
+#include "runtime/emulator/Target.h"
 
 #include <gtest/gtest.h>
 
@@ -101,6 +103,27 @@ TEST(DeviceCoverage, KnowsWhatNeedsAnOperandOfItsOwn) {
     EXPECT_EQ(gfx1150[name].support, Support::Exact) << name;
   for (const char *name : {"SMEM s_load_b64", "SMEM s_load_b96", "SMEM s_load_u8"})
     EXPECT_EQ(gfx1201[name].support, Support::Exact) << name;
+}
+
+TEST(DeviceCoverage, WhatNothingShowsIsADifference) {
+  Evidence list;
+  for (const TargetDescription &target : targets())
+    for (const CoveredInstruction &row : evidence::coverageOf(target.name))
+      if (row.support == Support::Exact)
+        list[{target.name, row.encoding, row.mnemonic}] = evidenceByReference;
+  list.erase({"gfx942", "VOP2", "v_add_f32"});
+  list[{"gfx950", "VOP2", "v_sub_f32"}] = noEvidence;
+  list[{"gfx1100", "VOP2", "v_mul_f32"}] = "DeviceFloat"; // No vectors, where vectors make sense.
+  list[{"gfx1201", "SOPP", "s_barrier_wait"}] = "DeviceGfx12Barrier";
+  list[{"gfx1201", "VOP2", "v_quux_f32"}] = evidenceByReference;
+  EXPECT_EQ(llvm::cantFail(evidenceDifferences(list)),
+            "gfx1100 VOP2 v_mul_f32 is called exact, and nothing shows it: see "
+            "runtime/emulator/Evidence.h\n"
+            "gfx942 VOP2 v_add_f32 is called exact, and nothing shows it: see "
+            "runtime/emulator/Evidence.h\n"
+            "gfx950 VOP2 v_sub_f32 is called exact, and nothing shows it: see "
+            "runtime/emulator/Evidence.h\n"
+            "gfx1201 VOP2 v_quux_f32 is in the list and not among the exact instructions\n");
 }
 
 TEST(DeviceCoverage, RefusesAProcessorThatLlvmDoesNotKnow) {

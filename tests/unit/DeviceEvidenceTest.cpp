@@ -131,9 +131,13 @@ public:
       if (!complete.count(how))
         continue;
       auto found = executed().find(key);
-      EXPECT_TRUE(found != executed().end() && found->second.count(how))
-          << how << " does not execute " << key.target << " " << key.encoding << " "
-          << key.mnemonic;
+      bool isExecuted = found != executed().end() && found->second.count(how);
+      EXPECT_TRUE(isExecuted) << how << " does not execute " << key.target << " " << key.encoding
+                              << " " << key.mnemonic;
+      if (isExecuted && device::isVectors(how))
+        EXPECT_GE(found->second.at(how), device::leastOperands)
+            << "operands of " << key.target << " " << key.encoding << " " << key.mnemonic << " in "
+            << how;
     }
   }
 
@@ -148,15 +152,19 @@ private:
     }
     return result;
   }
-  /// The reference, then suites with vectors, then others.
-  static std::string best(std::set<std::string> hows) {
-    hows.erase(device::noEvidence);
-    if (hows.count(device::evidenceByReference))
-      return device::evidenceByReference;
-    for (const std::string &how : hows)
-      if (device::isVectors(how))
+  /// Suites with vectors, then others.
+  static std::string best(const std::map<std::string, uint64_t> &hows, bool wantsVectors) {
+    if (wantsVectors)
+      for (const auto &[how, operands] : hows)
+        if (device::isVectors(how) && operands >= device::leastOperands)
+          return how;
+    constexpr const char *aboutEnds = "DeviceWaveEnds";
+    if (hows.count(aboutEnds))
+      return aboutEnds;
+    for (const auto &[how, operands] : hows)
+      if (!device::isVectors(how))
         return how;
-    return hows.empty() ? device::noEvidence : *hows.begin();
+    return device::noEvidence;
   }
   static void write(const char *file) {
     for (const device::TargetDescription &target : device::targets())
@@ -164,13 +172,10 @@ private:
         EvidenceKey key{target.name, row.encoding, row.mnemonic};
         if (row.support != device::Support::Exact || listToWrite().count(key))
           continue;
-        std::set<std::string> hows;
+        std::map<std::string, uint64_t> hows;
         if (auto found = executed().find(key); found != executed().end())
           hows = found->second;
-        // The suite that is listed may not have run.
-        if (auto listed = writtenList().find(key); listed != writtenList().end())
-          hows.insert(listed->second);
-        listToWrite()[key] = best(hows);
+        listToWrite()[key] = best(hows, !device::whyNoVectors(key.mnemonic));
       }
     std::ofstream(file) << device::print(listToWrite());
     std::cout << llvm::cantFail(device::evidenceDifferences(listToWrite()));

@@ -7,6 +7,8 @@
 
 #include "DeviceCheckSupport.h"
 
+#include "runtime/emulator/Target.h"
+
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 
@@ -48,12 +50,12 @@ double segmentOf(uint64_t x, unsigned segment) {
   return scalbn(value, scale, llvm::APFloat::rmNearestTiesToEven).convertToDouble();
 }
 
-TEST(DeviceHardwareState, TrigonometricSegments) {
+TEST(DeviceTrigonometry, SegmentsOfTwoOverPi) {
   // Three segments of a small number are 2 / pi itself, to 159 bits.
   EXPECT_EQ(segmentOf(0, 0), 0.6366197723675813);
   std::mt19937_64 random(20251130);
-  for (const char *target : {"gfx942", "gfx1150", "gfx1201"}) {
-    WaveUnderTest test(target, "v_trig_preop_f64 v[4:5], v[0:1], v2");
+  for (const TargetDescription &target : targets()) {
+    WaveUnderTest test(target.name, "v_trig_preop_f64 v[4:5], v[0:1], v2");
     for (unsigned round = 0; round < 40; ++round) {
       std::vector<std::pair<uint64_t, uint32_t>> sources(test.size());
       for (unsigned lane = 0; lane < test.size(); ++lane) {
@@ -121,21 +123,6 @@ TEST(DeviceHardwareState, NumbersMeanOtherRegistersElsewhere) {
   EXPECT_EQ(refusedBy("gfx942", "s_getreg_b32 s4, hwreg(29)").size(), 1u);
   EXPECT_EQ(refusedBy("gfx950", "s_setreg_imm32_b32 hwreg(HW_REG_HW_ID), 1").size(), 1u);
 }
-TEST(DeviceHardwareState, MessagesThatAnswer) {
-  WaveUnderTest test("gfx1100", "s_sendmsg_rtn_b32 s4, sendmsg(MSG_RTN_GET_DOORBELL)\n"
-                                "s_sendmsg_rtn_b64 s[6:7], sendmsg(MSG_RTN_GET_REALTIME)\n"
-                                "s_waitcnt lgkmcnt(0)");
-  test.sgpr(4) = test.sgpr(7) = ~0u;
-  test.run();
-  EXPECT_EQ(test.sgpr(4), 0u);
-  EXPECT_EQ(test.sgpr(7), 0u);
-  EXPECT_TRUE(test.wave->readsClock);
-}
-TEST(DeviceHardwareState, KilledWaveEnds) {
-  WaveUnderTest test("gfx942", "s_setkill 0\ns_mov_b32 s4, 1\ns_setkill 1\ns_mov_b32 s4, 2");
-  test.run();
-  EXPECT_EQ(test.sgpr(4), 1u);
-}
 
 // --- Clocks ---
 
@@ -199,32 +186,6 @@ define amdgpu_kernel void @stops() {
   LaunchResult result = object.run("stops", {}, {1, 1, 1}, {32, 1, 1});
   ASSERT_TRUE(result.fault);
   EXPECT_EQ(result.fault->kind, FaultKind::Trap);
-}
-
-// --- Halves of EXEC one after the other ---
-
-TEST(DeviceHardwareState, SubvectorLoop) {
-  const char *program = "s_subvector_loop_begin s4, end\n"
-                        "begin:\n"
-                        "v_add_nc_u32 v1, v1, v0\n"
-                        "s_add_i32 s5, s5, 1\n"
-                        "s_subvector_loop_end s4, begin\n"
-                        "end:\n";
-  struct Case {
-    uint64_t exec;
-    unsigned passes;
-  };
-  for (Case c : {Case{0, 0}, {0xf0, 1}, {0xf000000000, 1}, {0x1200000034, 2}, {~0ull, 2}}) {
-    WaveUnderTest test("gfx1100", program, 64);
-    for (unsigned lane = 0; lane < 64; ++lane)
-      test.vgpr(0, lane) = lane + 1;
-    test.wave->setLaneMask(scalar::Exec, c.exec);
-    test.run();
-    EXPECT_EQ(test.sgpr(5), c.passes);
-    EXPECT_EQ(test.wave->exec(), c.exec);
-    for (unsigned lane = 0; lane < 64; ++lane)
-      EXPECT_EQ(test.vgpr(1, lane), c.exec >> lane & 1 ? lane + 1 : 0);
-  }
 }
 
 // --- v_movrel with DPP ---
@@ -298,6 +259,41 @@ TEST(DeviceRegisterIndexing, OperandsThatM0Names) {
     EXPECT_EQ(test.sgpr(8), 1u);
     EXPECT_EQ(test.sgpr(10), 0u);
     EXPECT_EQ(test.sgpr(9), 0xabcd4007u);
+  }
+}
+/// M0[7:0] is the first register of the indices, M0[15:12] which operands it is of.
+TEST(DeviceRegisterIndexing, FieldsOfM0) {
+  std::string text;
+  for (unsigned i = 0; i < 16; ++i) {
+    std::string mode = std::to_string(i), other = std::to_string(15 - i);
+    auto keep = [&](unsigned n) {
+      return "s_mov_b32 s" + std::to_string(20 + 4 * i + n) + ", m0\n";
+    };
+    text += "s_mov_b32 m0, s0\ns_set_gpr_idx_on s1, " + mode + "\n" + keep(0) +
+            "s_set_gpr_idx_idx s2\n" + keep(1) + "s_set_gpr_idx_mode " + other + "\n" + keep(2) +
+            "s_set_gpr_idx_off\n" + keep(3);
+  }
+  std::mt19937_64 random(6);
+  for (const char *target : {"gfx942", "gfx950"}) {
+    WaveUnderTest test(target, text);
+    for (unsigned round = 0; round < 20; ++round) {
+      uint32_t in[3] = {round == 0   ? 0
+                        : round == 1 ? ~0u
+                                     : static_cast<uint32_t>(random()),
+                        static_cast<uint32_t>(random()), static_cast<uint32_t>(random())};
+      std::copy_n(in, 3, test.wave->scalars);
+      test.restart();
+      test.run();
+      for (uint32_t i = 0; i < 16; ++i) {
+        uint32_t on = (in[0] & 0xffff0f00) | (in[1] & 0xff) | i << 12;
+        uint32_t indexed = (on & ~0xffu) | (in[2] & 0xff);
+        uint32_t changed = (indexed & ~0xf000u) | (15 - i) << 12;
+        ASSERT_EQ(test.sgpr(20 + 4 * i), on);
+        ASSERT_EQ(test.sgpr(21 + 4 * i), indexed);
+        ASSERT_EQ(test.sgpr(22 + 4 * i), changed);
+        ASSERT_EQ(test.sgpr(23 + 4 * i), changed);
+      }
+    }
   }
 }
 TEST(DeviceRegisterIndexing, BeyondTheLastRegister) {

@@ -129,10 +129,10 @@ class ProductUnderTest {
   }
 
 public:
-  ProductUnderTest(const Use &use, std::vector<uint8_t> program)
+  ProductUnderTest(const Use &use, std::vector<uint8_t> program, unsigned seed = 0)
       : p(use.product), at(use.at), inputs(use.inputs), results(use.results),
         constantC(use.constantText != nullptr), constant(use.constant),
-        random(static_cast<unsigned>(textOf(use).size() + p.depth)),
+        random(static_cast<unsigned>(textOf(use).size() + p.depth) + 1000 * seed),
         test(p.target, std::move(program)) {
     for (unsigned row = 0; row < 160; ++row)
       for (unsigned lane = 0; lane < 64; ++lane) {
@@ -234,7 +234,10 @@ void check(const std::vector<Use> &uses) {
       SCOPED_TRACE(target + ": " + texts[i]);
       // Every product has several uses.
       auto rounding = i % 2 ? MatrixRounding::Hardware : MatrixRounding::FusedMultiplyAdd;
-      ProductUnderTest(*usesOfTarget[i], programs[i]).check(rounding);
+      const Product &p = usesOfTarget[i]->product;
+      unsigned rounds = std::max(1u, 256 / (p.side * p.side * p.blocks)); // Of 256 sums together.
+      for (unsigned round = 0; round < rounds; ++round)
+        ProductUnderTest(*usesOfTarget[i], programs[i], round).check(rounding);
     }
   }
 }

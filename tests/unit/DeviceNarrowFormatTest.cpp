@@ -437,6 +437,62 @@ TEST(DeviceNarrowFormat, StochasticRoundingOfRandomNumbers) {
               format, wide, 8);
 }
 
+/// v_prng_b32, whose results are the seeds of the second element and of those after it.
+uint32_t nextSeed(uint32_t seed) { return (seed << 1) ^ (seed >> 31 ? 197u : 0u); }
+
+TEST(DeviceNarrowFormat, StochasticRoundingOfPairsAndBlocks) {
+  std::mt19937_64 random(14);
+  auto compare = [&](const std::string &text, const Format &format, const Wide &wide,
+                     unsigned count, unsigned rounds) {
+    double values[32][64];
+    uint32_t seeds[64];
+    int scales[64];
+    runRounds(
+        "gfx950", text, rounds,
+        [&](WaveUnderTest &test, unsigned lane) {
+          seeds[lane] = lane % 8 == 0 ? 0u - lane % 16 / 8 : static_cast<uint32_t>(random());
+          scales[lane] = static_cast<int>(lane % 5) - 2;
+          test.vgpr(32, lane) = seeds[lane], test.vgpr(33, lane) = scaleBits(scales[lane]);
+          test.vgpr(40, lane) = 0x89abcdef;
+          for (unsigned i = 0; i < count; ++i) {
+            do
+              values[i][lane] = wide.near(randomNormal(format, random));
+            while (std::fabs(values[i][lane]) < valueOf(format, 1u << format.mantissaBits));
+            uint32_t bits = wide.of(std::ldexp(values[i][lane], scales[lane]));
+            if (wide.bits == 32)
+              test.vgpr(i, lane) = bits;
+            else
+              test.vgpr(i / 2, lane) = i % 2 ? test.vgpr(i / 2, lane) | bits << 16 : bits;
+          }
+        },
+        [&](WaveUnderTest &test, unsigned lane) {
+          uint32_t seed = seeds[lane];
+          for (unsigned i = 0; i < count; ++i, seed = nextSeed(seed)) {
+            unsigned code = 0;
+            // A pair is the second byte of its register.
+            unsigned first = count == 2 ? 8 + i * format.bits : i * format.bits;
+            for (unsigned bit = first; bit < first + format.bits; ++bit)
+              code |= (test.vgpr(40 + bit / 32, lane) >> bit % 32 & 1) << (bit - first);
+            ASSERT_EQ(code, stochastic(format, values[i][lane], seed))
+                << text << " element " << i << ": " << values[i][lane] << " with " << seed;
+          }
+          if (count == 2)
+            ASSERT_EQ(test.vgpr(40, lane) & 0xffff00ff, 0x89ab00ef);
+        });
+  };
+  for (const Wide &wide : {f32, f16, bf16}) {
+    std::string pair = wide.bits == 32 ? "v[0:1]" : "v0";
+    std::string block = wide.bits == 32 ? "v[0:31]" : "v[0:15]";
+    compare(std::string("v_cvt_scalef32_sr_pk_fp4_") + wide.name + " v40, " + pair +
+                ", v32, v33 op_sel:[0,0,1,0]",
+            fp4, wide, 2, 8);
+    for (const Format &format : {fp6, bf6})
+      compare(std::string("v_cvt_scalef32_sr_pk32_") + format.name + "_" + wide.name +
+                  " v[40:45], " + block + ", v32, v33",
+              format, wide, 32, 4);
+  }
+}
+
 TEST(DeviceNarrowFormat, StochasticRoundingTo16Bits) {
   std::mt19937_64 random(13);
   for (const Wide &wide : {f16, bf16})
@@ -461,6 +517,103 @@ TEST(DeviceNarrowFormat, StochasticRoundingTo16Bits) {
           EXPECT_EQ(test.vgpr(4, lane) & 0xffff, magnitude | (x >> 31) << 15)
               << wide.name << " of " << x << " with " << seed;
         });
+}
+
+// --- Lanes that are off, destinations in place ---
+
+/// An instruction with its operands' registers; the destination's come first.
+struct Operands {
+  std::string name;
+  std::vector<unsigned> registers;
+  unsigned resultBits = 32; ///< Of the first register; the rest is kept.
+
+  std::string text(unsigned destination) const {
+    std::string result = name;
+    for (size_t i = 0, next = 0; i < registers.size(); ++i) {
+      size_t first = i == 0 ? destination : next;
+      next += i == 0 ? 0 : registers[i];
+      result += (i == 0 ? " v[" : ", v[") + std::to_string(first) + ":" +
+                std::to_string(first + registers[i] - 1) + "]";
+    }
+    return result + "\n";
+  }
+};
+/// All conversions of gfx950 to and from formats of 8 bits and fewer.
+std::vector<Operands> allConversions() {
+  std::vector<Operands> list;
+  const std::string scaled = "v_cvt_scalef32_";
+  for (const std::string narrow : {"fp8", "bf8"}) {
+    for (const std::string wide : {"f32", "f16"})
+      list.push_back({scaled + wide + "_" + narrow, {1, 1, 1}, wide == "f32" ? 32u : 16u});
+    for (const std::string wide : {"f32", "f16", "bf16"})
+      list.push_back({scaled + "sr_" + narrow + "_" + wide, {1, 1, 1, 1}, 8});
+    list.push_back({"v_cvt_pk_" + narrow + "_f32", {1, 1, 1}, 16});
+    list.push_back({"v_cvt_sr_" + narrow + "_f32", {1, 1, 1}, 8});
+  }
+  for (const std::string narrow : {"fp8", "bf8", "fp4"}) {
+    unsigned bits = narrow == "fp4" ? 8 : 16;
+    list.push_back({scaled + "pk_f32_" + narrow, {2, 1, 1}});
+    list.push_back({scaled + "pk_" + narrow + "_f32", {1, 1, 1, 1}, bits});
+    for (const std::string wide : {"f16", "bf16"}) {
+      list.push_back({scaled + "pk_" + wide + "_" + narrow, {1, 1, 1}});
+      list.push_back({scaled + "pk_" + narrow + "_" + wide, {1, 1, 1}, bits});
+    }
+  }
+  for (const std::string wide : {"f32", "f16", "bf16"}) {
+    unsigned pair = wide == "f32" ? 2 : 1;
+    list.push_back({scaled + "sr_pk_fp4_" + wide, {1, pair, 1, 1}, 8});
+    for (const std::string narrow : {"fp6", "bf6"}) {
+      list.push_back({scaled + "pk32_" + wide + "_" + narrow, {16 * pair, 6, 1}});
+      list.push_back({scaled + "sr_pk32_" + narrow + "_" + wide, {6, 16 * pair, 1, 1}});
+      list.push_back(wide == "f32" ? Operands{scaled + "2xpk16_" + narrow + "_f32", {6, 16, 16, 1}}
+                                   : Operands{scaled + "pk32_" + narrow + "_" + wide, {6, 16, 1}});
+    }
+  }
+  for (const std::string wide : {"f16", "bf16"})
+    list.push_back({"v_cvt_sr_" + wide + "_f32", {1, 1, 1}, 16});
+  return list;
+}
+
+TEST(DeviceNarrowFormat, LanesThatAreOffAndDestinationsInPlace) {
+  constexpr uint32_t special[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                  0x7f800001, 0x00000001, 0x807fffff, 0x7f7fffff, 0x3f800000,
+                                  0x7c007c00, 0x7e01fc00, 0x00018001, 0x7bfffbff, 0xffffffff};
+  std::mt19937_64 random(15);
+  std::vector<Operands> list = allConversions();
+  std::vector<std::string> texts;
+  constexpr unsigned apart = 100;
+  for (const Operands &operands : list)
+    texts.push_back(operands.text(apart) + operands.text(0));
+  std::vector<std::vector<uint8_t>> codes = assemble("gfx950", texts);
+  for (size_t i = 0; i < list.size(); ++i) {
+    WaveUnderTest test("gfx950", codes[i]);
+    const unsigned results = list[i].registers[0];
+    const uint32_t written = list[i].resultBits == 32 ? ~0u : (1u << list[i].resultBits) - 1;
+    for (unsigned round = 0; round < 8; ++round) {
+      uint64_t exec = round == 0 ? 0 : random();
+      uint32_t before[2][32][64];
+      for (unsigned row = 0; row < 64; ++row)
+        for (unsigned lane = 0; lane < 64; ++lane)
+          test.vgpr(row, lane) = random() % 2 ? special[random() % std::size(special)]
+                                              : static_cast<uint32_t>(random());
+      for (unsigned k = 0; k < results; ++k)
+        for (unsigned lane = 0; lane < 64; ++lane) {
+          test.vgpr(apart + k, lane) = before[1][k][lane] = static_cast<uint32_t>(random());
+          before[0][k][lane] = test.vgpr(k, lane);
+        }
+      test.restart();
+      test.wave->setLaneMask(scalar::Exec, exec);
+      test.run();
+      for (unsigned k = 0; k < results; ++k)
+        for (unsigned lane = 0; lane < 64; ++lane) {
+          uint32_t inPlace = test.vgpr(k, lane), other = test.vgpr(apart + k, lane);
+          uint32_t kept = exec >> lane & 1 ? ~written : ~0u;
+          ASSERT_EQ(inPlace & kept, before[0][k][lane] & kept) << list[i].name << " " << k;
+          ASSERT_EQ(other & kept, before[1][k][lane] & kept) << list[i].name << " " << k;
+          ASSERT_EQ(inPlace & ~kept, other & ~kept) << list[i].name << " " << k;
+        }
+    }
+  }
 }
 
 } // namespace

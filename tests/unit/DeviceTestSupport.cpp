@@ -7,8 +7,6 @@
 
 #include "DeviceTestSupport.h"
 
-#include "evidence/ExecutedInstructions.h"
-
 #include "llvm/Object/ELFObjectFile.h"
 
 #include <unistd.h>
@@ -67,7 +65,7 @@ LoadedObject::LoadedObject(const std::string &target, const std::string &source,
     return;
   }
   program = std::move(*decoded);
-  evidence::note(target, text);
+  this->loaded = evidence::LoadedCode(target, text);
 }
 
 LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64_t> &arguments,
@@ -90,6 +88,10 @@ LaunchResult LoadedObject::run(const std::string &name, const std::vector<uint64
   launch.instructionLimit = instructionLimit;
   launch.threads = threads;
   launch.checks = checks;
+  uint64_t lanes = 1;
+  for (unsigned i = 0; i < 3; ++i)
+    lanes *= uint64_t(grid[i]) * workgroup[i];
+  loaded.ran(lanes);
   // As HIP does between launches: the host may have mapped more since.
   memory.expireMappings();
   return device::run(launch, memory);
@@ -142,7 +144,7 @@ WaveUnderTest::WaveUnderTest(const std::string &target, std::vector<uint8_t> cod
   program = llvm::cantFail(Program::decode(text, address, target, waveSize));
   for (const auto &refusal : program->refusals(address, address + text.size()))
     ADD_FAILURE() << target << " refuses " << refusal.mnemonic;
-  evidence::note(target, text);
+  loaded = evidence::LoadedCode(target, text);
   const auto &decoded = static_cast<const DecodedProgram &>(*program);
   const TargetDescription &row = program->target();
   bare = std::make_unique<BareWave>(program->waveSize(), row.clearsHighHalf);
@@ -171,6 +173,7 @@ void WaveUnderTest::restart() {
 }
 
 void WaveUnderTest::run() {
+  loaded.ran(static_cast<unsigned>(std::popcount(wave->exec())));
   const Record *record = wave->pc;
   while (record)
     record = record->execute(*wave, record);

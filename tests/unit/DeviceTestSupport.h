@@ -12,6 +12,8 @@
 #ifndef WAVETILE_TESTS_UNIT_DEVICETESTSUPPORT_H
 #define WAVETILE_TESTS_UNIT_DEVICETESTSUPPORT_H
 
+#include "evidence/LoadedCode.h"
+
 #include "runtime/emulator/AlignedArray.h"
 #include "runtime/emulator/CodeObject.h"
 #include "runtime/emulator/Decoder.h"
@@ -61,6 +63,9 @@ public:
   MemoryMap memory;
   std::unique_ptr<CodeObject> object;
   std::unique_ptr<Program> program;
+
+private:
+  evidence::LoadedCode loaded;
 };
 
 /// A wave without a program, and its vector registers, all 0.
@@ -110,6 +115,7 @@ private:
   Workgroup workgroup;
   uint64_t bytes[2] = {};
   std::unique_ptr<BareWave> bare;
+  evidence::LoadedCode loaded;
 };
 
 /// A wave with 4096 random bytes of memory of the device's own.

@@ -7,8 +7,11 @@
 
 #include "evidence/ExecutedInstructions.h"
 
+#include "evidence/LoadedCode.h"
+
 #include "runtime/emulator/Coverage.h"
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -20,9 +23,13 @@
 namespace wavetile::evidence {
 namespace {
 
-std::map<EvidenceKey, std::set<std::string>> &table() {
-  static std::map<EvidenceKey, std::set<std::string>> suites;
+std::map<EvidenceKey, std::map<std::string, uint64_t>> &table() {
+  static std::map<EvidenceKey, std::map<std::string, uint64_t>> suites;
   return suites;
+}
+std::mutex &tableMutex() {
+  static std::mutex mutex;
+  return mutex;
 }
 
 /// Suites about checks and counters load code whose results they do not look at.
@@ -34,12 +41,30 @@ bool comparesValues(llvm::StringRef suite) {
   return true;
 }
 
+/// How many sums a matrix instruction computes, of which EXEC switches none off; 0: it is none.
+/// Rows, columns and blocks are in its name: v_mfma_f32_4x4x4_16b_f16.
+uint64_t sumsOf(llvm::StringRef mnemonic) {
+  llvm::SmallVector<llvm::StringRef, 8> parts;
+  mnemonic.split(parts, '_');
+  uint64_t sums = 0;
+  for (llvm::StringRef part : parts) {
+    uint64_t rows, columns, depth, blocks;
+    llvm::StringRef shape = part;
+    if (!shape.consumeInteger(10, rows) && shape.consume_front("x") &&
+        !shape.consumeInteger(10, columns) && shape.consume_front("x") &&
+        !shape.getAsInteger(10, depth))
+      sums = rows * columns;
+    else if (sums != 0 && part.consume_back("b") && !part.getAsInteger(10, blocks))
+      sums *= blocks;
+  }
+  return sums;
+}
+
 } // namespace
 
-void note(const std::string &target, llvm::ArrayRef<uint8_t> code) {
-  static std::mutex mutex;
+LoadedCode::LoadedCode(const std::string &target, llvm::ArrayRef<uint8_t> code) {
   static std::map<std::string, std::unique_ptr<device::InstructionNames>> names;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(tableMutex());
   const testing::TestInfo *test = testing::UnitTest::GetInstance()->current_test_info();
   if (!test || !comparesValues(test->test_suite_name()))
     return;
@@ -50,12 +75,20 @@ void note(const std::string &target, llvm::ArrayRef<uint8_t> code) {
   std::memcpy(words.data(), code.data(), words.size() * 4);
   for (size_t at = 0; at < words.size();) {
     auto decoded = ofTarget->decode(llvm::ArrayRef(words).drop_front(at));
-    for (const std::string &mnemonic : decoded.mnemonics)
-      table()[{target, decoded.encoding, mnemonic}].insert(test->test_suite_name());
+    for (const std::string &mnemonic : decoded.mnemonics) {
+      uint64_t &count = table()[{target, decoded.encoding, mnemonic}][test->test_suite_name()];
+      counts.emplace_back(&count, decoded.encoding[0] == 'S' ? 1 : sumsOf(mnemonic));
+    }
     at += decoded.bytes ? decoded.bytes / 4 : 1;
   }
 }
 
-const std::map<EvidenceKey, std::set<std::string>> &executed() { return table(); }
+void LoadedCode::ran(uint64_t lanes) const {
+  std::lock_guard<std::mutex> lock(tableMutex());
+  for (auto [count, operands] : counts)
+    *count += operands ? operands : lanes;
+}
+
+const std::map<EvidenceKey, std::map<std::string, uint64_t>> &executed() { return table(); }
 
 } // namespace wavetile::evidence

@@ -4,28 +4,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Counts the operands that test suites execute each instruction on: those of each active lane, of
+// each element of a matrix product, once for a scalar instruction.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WAVETILE_TESTS_UNIT_EVIDENCE_EXECUTEDINSTRUCTIONS_H
 #define WAVETILE_TESTS_UNIT_EVIDENCE_EXECUTEDINSTRUCTIONS_H
 
 #include "runtime/emulator/Evidence.h"
 
-#include "llvm/ADT/ArrayRef.h"
-
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 
 namespace wavetile::evidence {
 
 using device::EvidenceKey;
 
-/// Notes that the test that runs now has loaded this code.
-void note(const std::string &target, llvm::ArrayRef<uint8_t> code);
-
-/// The test suites that have loaded each instruction so far.
-const std::map<EvidenceKey, std::set<std::string>> &executed();
+/// The test suites that have loaded each instruction so far, and on how many operands they have
+/// executed it.
+const std::map<EvidenceKey, std::map<std::string, uint64_t>> &executed();
 
 } // namespace wavetile::evidence
 

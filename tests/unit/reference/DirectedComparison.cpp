@@ -316,11 +316,11 @@ bool DirectedComparison::compareState(const Candidate &candidate, const Record *
                                       uint64_t &sets) {
   before = state;
   const Statement &statement = candidate.statements[0];
-  if (isMemory(statement.mnemonic)) {
+  bool hasMemory = isMemory(statement.mnemonic);
+  if (hasMemory || statement.mnemonic.starts_with("v_accvgpr"))
     before.memory = &sets == &result.randomOperands ? randomMemory : specialMemory;
-    if (!pointIntoMemory(before, statement, random))
-      return false;
-  }
+  if (hasMemory && !pointIntoMemory(before, statement, random))
+    return false;
   if (statement.mnemonic.starts_with("s_movrel")) // Registers that there are.
     before.scalars[scalarnumber::M0] =
         static_cast<uint32_t>(random() % 24 * 2 | (random() % 48) << 16) &

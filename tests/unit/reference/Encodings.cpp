@@ -25,7 +25,8 @@ Encodings::Encodings(const std::string &processor, const std::string &features)
   emitter.reset(target->createMCCodeEmitter(*disassembler->instructions, *disassembler->context));
 }
 
-std::vector<uint32_t> Encodings::canonical(llvm::ArrayRef<uint32_t> words, unsigned &opcode) const {
+std::vector<uint32_t> Encodings::canonical(llvm::ArrayRef<uint32_t> words, unsigned &opcode,
+                                           bool withAccumulators) const {
   llvm::ArrayRef bytes(reinterpret_cast<const uint8_t *>(words.data()), words.size() * 4);
   llvm::MCInst instruction;
   uint64_t size = 0;
@@ -34,7 +35,7 @@ std::vector<uint32_t> Encodings::canonical(llvm::ArrayRef<uint32_t> words, unsig
   // LLVM's emitter crashes on what its disassembler makes of matrix instructions.
   llvm::StringRef name = disassembler->instructions->getName(instruction.getOpcode());
   if (name.contains("MFMA") || name.contains("WMMA") || name.contains("MFMAC") ||
-      name.contains("WMMAC") || name.contains("ACCVGPR"))
+      name.contains("WMMAC") || (name.contains("ACCVGPR") && !withAccumulators))
     return {};
   // What comes after them means something else: DeviceHardwareStateTest has them.
   if (name.contains("S_SET_GPR_IDX"))
@@ -52,7 +53,7 @@ std::vector<uint32_t> Encodings::canonical(llvm::ArrayRef<uint32_t> words, unsig
 
 unsigned Encodings::sizeOf(llvm::ArrayRef<uint32_t> words) const {
   unsigned opcode = 0;
-  std::vector<uint32_t> same = canonical(words, opcode);
+  std::vector<uint32_t> same = canonical(words, opcode, false);
   bool isSame = !same.empty() && llvm::ArrayRef(same) == words.take_front(same.size());
   return isSame ? static_cast<unsigned>(same.size() * 4) : 0;
 }

@@ -35,7 +35,9 @@ public:
   unsigned sizeOf(llvm::ArrayRef<uint32_t> words) const;
 
   /// The same instruction as an assembler would write it; empty if none would. \p opcode is LLVM's.
-  std::vector<uint32_t> canonical(llvm::ArrayRef<uint32_t> words, unsigned &opcode) const;
+  /// Moves of accumulation registers only if \p withAccumulators: LLVM crashes on some random bits.
+  std::vector<uint32_t> canonical(llvm::ArrayRef<uint32_t> words, unsigned &opcode,
+                                  bool withAccumulators = true) const;
 
 private:
   std::unique_ptr<device::Disassembler> disassembler;

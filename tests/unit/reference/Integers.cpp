@@ -255,6 +255,21 @@ void addBits(Table &t) {
         [](W a, W b, W c) { return static_cast<W>((uint64_t(a) << 32 | b) >> c % 32); });
   three("v_alignbyte_b32",
         [](W a, W b, W c) { return static_cast<W>((uint64_t(a) << 32 | b) >> 8 * (c % 4)); });
+  for (bool isSigned : {false, true})
+    t.bits(isSigned ? "v_ashr_pk_i8_i32" : "v_ashr_pk_u8_i32", B16, {B32, B32, B32},
+           [isSigned](Lane &lane) {
+             uint64_t result = 0;
+             for (unsigned i = 0; i < 2; ++i) {
+               int64_t least = isSigned ? -128 : 0, most = isSigned ? 127 : 255;
+               int64_t value = static_cast<int32_t>(lane.source[i]);
+               for (uint64_t n = lane.source[2] % 32; n > 0; --n) // Halves, rounded down.
+                 value = value < 0 ? (value - 1) / 2 : value / 2;
+               value = std::min(std::max(value, least), most);
+               result |= static_cast<uint64_t>(value & 0xff) << 8 * i;
+             }
+             return result;
+           })
+        .keepsHalf = true;
   three("v_perm_b32", [](W a, W b, W selector) {
     uint8_t bytes[8];
     for (unsigned i = 0; i < 4; ++i)

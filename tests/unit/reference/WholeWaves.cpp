@@ -95,6 +95,26 @@ void swapLanes(Wave &wave, unsigned a, unsigned b) {
       std::swap(wave.vectors[a][lane], wave.vectors[b][lane]);
 }
 
+/// Odd groups of lanes of the first register and even ones of the second, each with its neighbour.
+template <unsigned group> Outcome swapGroups(Wave &wave, const Statement &s) {
+  unsigned a = s.operands[0].index, b = s.operands[1].index;
+  const Lanes first = wave.vectors[a], second = wave.vectors[b];
+  auto give = [&](unsigned row, unsigned to, uint32_t value, unsigned from) {
+    if (!isActive(wave, to))
+      return;
+    if (s.has("fi") || isActive(wave, from))
+      wave.vectors[row][to] = value;
+    else if (s.has("bound_ctrl"))
+      wave.vectors[row][to] = 0;
+  };
+  for (unsigned pair = 0; pair < wave.size; pair += 2 * group)
+    for (unsigned even = pair, odd = pair + group; even < pair + group; ++even, ++odd) {
+      give(b, even, first[odd], odd);
+      give(a, odd, second[even], even);
+    }
+  return Outcome::Done;
+}
+
 // --- Registers in fours ---
 
 /// The sums of differences of four windows of the first operand; bytes of the second that are 0 do
@@ -184,7 +204,7 @@ void addWholeWaves(Meanings &table) {
         "s_delay_alu", "s_set_inst_prefetch_distance", "s_wakeup",
         // Never taken without a debugger.
         "s_cbranch_cdbgsys", "s_cbranch_cdbguser", "s_cbranch_cdbgsys_or_user",
-        "s_cbranch_cdbgsys_and_user", "s_version"})
+        "s_cbranch_cdbgsys_and_user", "s_version", "s_buffer_prefetch_data"})
     put[name] = [](Wave &, const Statement &) { return Outcome::Done; };
   put["v_readfirstlane_b32"] = [](Wave &wave, const Statement &s) {
     uint64_t exec = wave.exec();
@@ -207,6 +227,8 @@ void addWholeWaves(Meanings &table) {
   put["v_permlane16_var_b32"] = permuteRows<false, true>;
   put["v_permlanex16_var_b32"] = permuteRows<true, true>;
   put["v_permlane64_b32"] = permuteHalves;
+  put["v_permlane16_swap_b32"] = swapGroups<16>;
+  put["v_permlane32_swap_b32"] = swapGroups<32>;
   put["v_swap_b32"] = [](Wave &wave, const Statement &s) {
     swapLanes(wave, s.operands[0].index, s.operands[1].index);
     return Outcome::Done;
