@@ -28,6 +28,14 @@ def scaled(
         for i in wl.static_range(power):
             total = total + i * by
         out[rows + 1, :] = value * total.sum(-1, keepdim=True)
+        first: int = rows.begin
+        indices: torch.Tensor = rows.index + first
+        out[rows, 0] = indices
+        for inner in wl.jagged_tile(x[rows, 0]):
+            out[rows, inner] = x[rows, inner]
+    for m, n in wl.tile([x.size(0), x.size(1)], block_size=[4, None]):
+        out[m, n] = x[m, n] + x[m - 1, None, n].sum()
+        m.start  # wrong
     for row, column in wl.grid([x.size(0), 3]):
         wl.atomic_add(out, [row, column], 1)
     return out

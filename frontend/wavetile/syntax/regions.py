@@ -32,6 +32,7 @@ _LANGUAGE_MODULES = (
     "torch",
     "wavetile.language",
     "wavetile.language_atomics",
+    "wavetile.language_loops",
     "wavetile.language_random",
     "wavetile.language_scaled",
     "builtins",
