@@ -25,7 +25,15 @@ BOUND = 2.0
 CHUNK = 1 << 20
 COLUMNS = 1024
 TARGET = "gfx950"
-NAMES = {"rsqrt": lambda x: 1 / numpy.sqrt(x), "atan": numpy.arctan}
+NAMES = {
+    "rsqrt": lambda x: 1 / numpy.sqrt(x),
+    "atan": numpy.arctan,
+    "asin": numpy.arcsin,
+    "acos": numpy.arccos,
+    "asinh": numpy.arcsinh,
+    "acosh": numpy.arccosh,
+    "atanh": numpy.arctanh,
+}
 
 Function = Callable[[torch.Tensor], torch.Tensor]
 
