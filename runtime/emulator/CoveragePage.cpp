@@ -32,7 +32,14 @@ in each of their encodings:
 - **missing**: refused likewise, but it should be there.
 
 Matrix products are exact by a model of their rounding; [another page](software-device-matrix.md)
-says what of it is known for which GPU, and what is assumed.
+says what of it is known for which GPU, and what is assumed. Assumed elsewhere, because AMD's
+documents are silent or say what hardware can hardly do:
+
+- Stochastic conversions to fp8 and bf8 add the seed's high bits below the last bit that is kept,
+  carry into the exponent, and cut; AMD's pseudo-code lets the mantissa wrap around, and rounds
+  what is left once more.
+- `v_div_fmas_f64` rounds a denormal quotient once, as LLVM's division counts on.
+- `s_alloc_vgpr` does nothing, also to SCC, in a wave that was not started with dynamic VGPRs.
 
 `wavetile-device-coverage --missing gfx950` lists what is missing on a target, with reasons.
 )";
