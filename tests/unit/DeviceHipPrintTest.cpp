@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, DeviceHipPrint, testing::ValuesIn(targetCases)
 
 TEST_P(DeviceHipPrint, PrintsNumbersAsTheHostDoes) {
   for (int i : {0, -1, 77, INT32_MIN}) {
-    long l = i * 1234567890123l;
+    long l = static_cast<long>(static_cast<unsigned long>(i) * 1234567890123ul);
     float f = i * 0.5f;
     double d = i * 1e-9;
     char expected[512];
