@@ -75,10 +75,10 @@ def _asin(a: Arithmetic, input: Value) -> Value:
 
 @define("torch.acos", Promotion.FLOAT, torch.acos, torch.arccos, methods=("acos", "arccos"))
 def _acos(a: Arithmetic, input: Value) -> Value:
-    # The half angle's tangent is sqrt((1 - x) / (1 + x)): pi / 2 - asin(x) would cancel near 1.
+    # By the half angle's tangent: pi / 2 - asin(x) would cancel near 1.
     one = a.constant(1.0)
-    half = a.atan2(a.sqrt(a.sub(one, input)), a.sqrt(a.add(one, input)))
-    return a.mul(a.constant(2.0), half)
+    tangent = a.sqrt(a.div(a.sub(one, input), a.add(one, input)))
+    return a.mul(a.constant(2.0), a.atan2(tangent, one))
 
 
 def _is_huge(a: Arithmetic, x: Value) -> Value:
@@ -91,8 +91,15 @@ def _log_of_twice(a: Arithmetic, x: Value) -> Value:
 
 
 def _log1p_corrected(a: Arithmetic, x: Value, error: Value) -> Value:
-    """log1p(x + error) for a small error."""
-    return a.add(a.log1p(x), a.div(error, a.add(a.constant(1.0), x)))
+    """log1p(x + error) for x >= 0 and a small error."""
+    one = a.constant(1.0)
+    u = a.add(one, x)
+    small = a.add(a.log1p(x), a.div(error, u))
+    # What the sum lost and the error count once: two additions would round twice.
+    is_below_one = a.compare("lt", x, one)
+    lost = a.select(is_below_one, a.sub(x, a.sub(u, one)), a.sub(one, a.sub(u, x)))
+    large = a.add(a.log(u), a.div(a.add(lost, error), u))
+    return a.select(a.compare("lt", x, a.constant(0.4375)), small, large)
 
 
 def _sum_and_error(a: Arithmetic, x: Value, y: Value) -> tuple[Value, Value]:
