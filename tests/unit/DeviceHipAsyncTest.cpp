@@ -37,6 +37,11 @@ public:
   }
   void open() { opened = true; }
   bool isEntered() const { return entered; }
+  /// Returns once the stream has come to the gate, however busy the machine is.
+  void waitUntilEntered() const {
+    while (!entered)
+      std::this_thread::yield();
+  }
 
   static void check(hipError_t actual, hipError_t expected, const char *what) {
     if (actual == expected)
@@ -94,8 +99,8 @@ static void callsReturnBeforeTheirWork() {
   gate.on(stream);
   CHECK_GIVES(hip.hipMemsetD32Async(memory, 5, 4, stream), hipSuccess);
   CHECK_GIVES(hip.hipStreamQuery(stream), hipErrorNotReady);
+  gate.waitUntilEntered();
   waitABit();
-  CHECK_TRUE(gate.isEntered());
   CHECK_TRUE(__atomic_load_n(&memory[3], __ATOMIC_ACQUIRE) == 0);
   gate.open();
   CHECK_GIVES(hip.hipStreamSynchronize(stream), hipSuccess);
@@ -118,6 +123,7 @@ static void streamsWaitForEventsOnly() {
   CHECK_GIVES(hip.hipEventRecord(start, first), hipSuccess);
   Gate gate;
   gate.on(first);
+  gate.waitUntilEntered(); // and `start` has its time
   CHECK_GIVES(hip.hipMemsetD32Async(memory, 1, 1, first), hipSuccess);
   CHECK_GIVES(hip.hipEventRecord(event, first), hipSuccess);
   CHECK_GIVES(hip.hipStreamWaitEvent(second, event, 0), hipSuccess);
