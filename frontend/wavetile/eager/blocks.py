@@ -11,6 +11,7 @@ import torch
 
 from wavetile.eager.tiles import EagerTile
 from wavetile.language import BlockSize
+from wavetile.syntax.regions import code_names
 
 #: Functions of torch whose operands are sizes.
 _SHAPES = frozenset(
@@ -30,7 +31,7 @@ def _functions(function: types.FunctionType) -> Iterator[types.FunctionType]:
         current = waiting.pop()
         yield current
         cells = [cell.cell_contents for cell in current.__closure__ or () if _is_set(cell)]
-        named = [current.__globals__.get(name) for name in _names(current.__code__)]
+        named = [current.__globals__.get(name) for name in code_names(current.__code__)]
         for other in (*cells, *named):
             if isinstance(other, types.FunctionType) and other not in seen:
                 seen.add(other)
@@ -44,20 +45,12 @@ def _is_set(cell: types.CellType) -> bool:
         return False
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
-    """The globals and attributes in a function and in those inside it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names(constant)
-
-
 def has_jagged_tiles(function: types.FunctionType) -> bool:
     """Whether a kernel, or a function that it names, has a `wl.jagged_tile`.
 
     Rows of several lengths have no whole tensor, so that such a kernel takes them one by one.
     """
-    return any("jagged_tile" in _names(one.__code__) for one in _functions(function))
+    return any("jagged_tile" in code_names(one.__code__) for one in _functions(function))
 
 
 def size_in(tiles: Sequence[EagerTile], size: Any) -> int:

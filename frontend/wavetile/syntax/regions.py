@@ -30,13 +30,9 @@ from wavetile.syntax.source import FunctionSource
 #: Modules whose functions and types are names of the language, not values that may change.
 _LANGUAGE_MODULES = (
     "torch",
-    "wavetile.language",
-    "wavetile.language_atomics",
-    "wavetile.language_loops",
-    "wavetile.language_random",
-    "wavetile.language_scaled",
     "builtins",
     "math",
+    *sorted({getattr(language, name).__module__ for name in language.__all__}),
 )
 #: Modules of torch whose functions are helper functions, made of what device code has.
 _HELPER_MODULES = ("torch.nn.attention.flex_attention",)
@@ -340,6 +336,7 @@ def is_argument_constant(value: Any) -> bool:
 
 
 def code_names(code: types.CodeType) -> Iterator[str]:
+    """The globals and attributes in a function and in those inside it."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
