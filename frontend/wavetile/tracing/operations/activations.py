@@ -13,9 +13,15 @@ from wavetile.tracing.arithmetic import Arithmetic
 from wavetile.tracing.dtypes import UNSIGNED
 from wavetile.tracing.operations.algebra import add, clamp, div, sub
 from wavetile.tracing.operations.functions import sigmoid
-from wavetile.tracing.operations.pointwise import Compute, Promotion, define, pointwise
+from wavetile.tracing.operations.pointwise import (
+    Compute,
+    Promotion,
+    check_numbers,
+    define,
+    pointwise,
+)
 from wavetile.tracing.operations.registry import METHODS, operation
-from wavetile.tracing.values import Tile, describe
+from wavetile.tracing.values import Tile
 
 if TYPE_CHECKING:
     from wavetile._C import Value
@@ -28,14 +34,6 @@ def _floating(emitter: Emitter, name: str, compute: Compute, input: Any) -> Tile
     return pointwise(emitter, f"torch.nn.functional.{name}", Promotion.FLOATING, compute, [input])
 
 
-def _numbers(emitter: Emitter, name: str, **parameters: Any) -> None:
-    for parameter, value in parameters.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            emitter.fail(
-                ArgumentError, f"{name}: {parameter} is a constant number, not {describe(value)}"
-            )
-
-
 @define("torch.relu", Promotion.NUMBER, torch.relu, Function.relu, methods=("relu",))
 def _relu(a: Arithmetic, input: Value) -> Value:
     return a.maximum(input, a.constant(0))
@@ -44,7 +42,7 @@ def _relu(a: Arithmetic, input: Value) -> Value:
 @operation("torch.nn.functional.hardtanh", Function.hardtanh)
 def hardtanh(emitter: Emitter, input: Any, min_val: Any = -1.0, max_val: Any = 1.0) -> Tile:
     """input kept between two numbers, in input's dtype."""
-    _numbers(emitter, "hardtanh", min_val=min_val, max_val=max_val)
+    check_numbers(emitter, "hardtanh", min_val=min_val, max_val=max_val)
     if isinstance(input, Tile) and input.dtype in UNSIGNED and min(min_val, max_val) < 0:
         emitter.fail(
             DTypeError,
@@ -64,14 +62,19 @@ def relu6(emitter: Emitter, input: Any) -> Tile:
     return hardtanh(emitter, input, 0, 6)
 
 
+def _above_zero(a: Arithmetic, x: Value, above: Value, below: Value) -> Value:
+    """One value where x is above zero, the other one elsewhere."""
+    return a.select(a.compare("gt", x, a.constant(0.0)), above, below)
+
+
 @operation("torch.nn.functional.leaky_relu", Function.leaky_relu)
 def leaky_relu(emitter: Emitter, input: Any, negative_slope: Any = 0.01) -> Tile:
     """input above zero, negative_slope * input below."""
-    _numbers(emitter, "leaky_relu", negative_slope=negative_slope)
+    check_numbers(emitter, "leaky_relu", negative_slope=negative_slope)
 
     def compute(a: Arithmetic, x: Value) -> Value:
         below = a.mul(x, a.constant(negative_slope))
-        return a.select(a.compare("gt", x, a.constant(0.0)), x, below)
+        return _above_zero(a, x, x, below)
 
     return _floating(emitter, "leaky_relu", compute, input)
 
@@ -79,11 +82,11 @@ def leaky_relu(emitter: Emitter, input: Any, negative_slope: Any = 0.01) -> Tile
 @operation("torch.nn.functional.elu", Function.elu)
 def elu(emitter: Emitter, input: Any, alpha: Any = 1.0) -> Tile:
     """input above zero, alpha * (exp(input) - 1) below."""
-    _numbers(emitter, "elu", alpha=alpha)
+    check_numbers(emitter, "elu", alpha=alpha)
 
     def compute(a: Arithmetic, x: Value) -> Value:
         below = a.mul(a.expm1(x), a.constant(alpha))
-        return a.select(a.compare("gt", x, a.constant(0.0)), x, below)
+        return _above_zero(a, x, x, below)
 
     return _floating(emitter, "elu", compute, input)
 
@@ -91,13 +94,13 @@ def elu(emitter: Emitter, input: Any, alpha: Any = 1.0) -> Tile:
 @operation("torch.nn.functional.celu", Function.celu)
 def celu(emitter: Emitter, input: Any, alpha: Any = 1.0) -> Tile:
     """input above zero, alpha * (exp(input / alpha) - 1) below (arXiv 1704.07483)."""
-    _numbers(emitter, "celu", alpha=alpha)
+    check_numbers(emitter, "celu", alpha=alpha)
     if alpha == 0:
         emitter.fail(ArgumentError, "celu: alpha must not be 0, as in torch")
 
     def compute(a: Arithmetic, x: Value) -> Value:
         below = a.mul(a.expm1(a.div(x, a.constant(alpha))), a.constant(alpha))
-        return a.select(a.compare("gt", x, a.constant(0.0)), x, below)
+        return _above_zero(a, x, x, below)
 
     return _floating(emitter, "celu", compute, input)
 
@@ -108,7 +111,7 @@ def _selu(a: Arithmetic, input: Value) -> Value:
     scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
     below = a.mul(a.expm1(input), a.constant(scale * alpha))
     above = a.mul(input, a.constant(scale))
-    return a.select(a.compare("gt", input, a.constant(0.0)), above, below)
+    return _above_zero(a, input, above, below)
 
 
 def _hard_gate(a: Arithmetic, x: Value) -> Value:
@@ -143,7 +146,7 @@ def tanhshrink(emitter: Emitter, input: Any) -> Tile:
 @operation("torch.nn.functional.softshrink", Function.softshrink)
 def softshrink(emitter: Emitter, input: Any, lambd: Any = 0.5) -> Tile:
     """input moved towards zero by lambd, and zero where it would pass it."""
-    _numbers(emitter, "softshrink", lambd=lambd)
+    check_numbers(emitter, "softshrink", lambd=lambd)
     if lambd < 0:
         emitter.fail(ArgumentError, f"softshrink: lambd is {lambd}, but must be at least 0")
 
@@ -159,7 +162,7 @@ def softshrink(emitter: Emitter, input: Any, lambd: Any = 0.5) -> Tile:
 @operation("torch.nn.functional.hardshrink", Function.hardshrink, torch.hardshrink)
 def hardshrink(emitter: Emitter, input: Any, lambd: Any = 0.5) -> Tile:
     """input, but zero between -lambd and lambd."""
-    _numbers(emitter, "hardshrink", lambd=lambd)
+    check_numbers(emitter, "hardshrink", lambd=lambd)
 
     def compute(a: Arithmetic, x: Value) -> Value:
         small = a.compare("le", a.abs(x), a.constant(lambd))
@@ -171,7 +174,7 @@ def hardshrink(emitter: Emitter, input: Any, lambd: Any = 0.5) -> Tile:
 @operation("torch.nn.functional.threshold", Function.threshold)
 def threshold(emitter: Emitter, input: Any, threshold: Any, value: Any) -> Tile:
     """input above the threshold, value elsewhere."""
-    _numbers(emitter, "threshold", threshold=threshold, value=value)
+    check_numbers(emitter, "threshold", threshold=threshold, value=value)
 
     def compute(a: Arithmetic, x: Value) -> Value:
         # Of integers, both numbers are rounded towards zero, as in torch.
@@ -217,7 +220,7 @@ def gelu(emitter: Emitter, input: Any, approximate: str = "none") -> Tile:
 @operation("torch.nn.functional.softplus", Function.softplus)
 def softplus(emitter: Emitter, input: Any, beta: Any = 1.0, threshold: Any = 20.0) -> Tile:
     """log(1 + exp(beta x)) / beta, x itself where beta x is above the threshold."""
-    _numbers(emitter, "softplus", beta=beta, threshold=threshold)
+    check_numbers(emitter, "softplus", beta=beta, threshold=threshold)
 
     def compute(a: Arithmetic, x: Value) -> Value:
         scaled = x if beta == 1 else a.mul(x, a.constant(beta))

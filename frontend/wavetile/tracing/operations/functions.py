@@ -14,9 +14,15 @@ import torch
 
 from wavetile.errors import ArgumentError
 from wavetile.tracing.arithmetic import Arithmetic
-from wavetile.tracing.operations.pointwise import Compute, Promotion, define, pointwise
+from wavetile.tracing.operations.pointwise import (
+    Compute,
+    Promotion,
+    check_numbers,
+    define,
+    pointwise,
+)
 from wavetile.tracing.operations.registry import operation
-from wavetile.tracing.values import Tile, describe
+from wavetile.tracing.values import Tile
 
 if TYPE_CHECKING:
     from wavetile._C import Value
@@ -153,8 +159,8 @@ def _atanh(a: Arithmetic, input: Value) -> Value:
 @operation("torch.logit", torch.logit, torch.special.logit, methods=("logit",))
 def logit(emitter: Emitter, input: Any, eps: Any = None) -> Tile:
     """log(x / (1 - x)); of x kept between eps and 1 - eps, if eps is given."""
-    if eps is not None and not isinstance(eps, (int, float)):
-        emitter.fail(ArgumentError, f"torch.logit: eps is a constant number, not {describe(eps)}")
+    if eps is not None:
+        check_numbers(emitter, "torch.logit", eps=eps)
 
     def emit(a: Arithmetic, x: Value) -> Value:
         one = a.constant(1.0)

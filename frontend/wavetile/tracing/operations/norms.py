@@ -12,7 +12,7 @@ from wavetile.errors import ArgumentError, ShapeError
 from wavetile.tracing.arithmetic import Arithmetic
 from wavetile.tracing.dtypes import compute_dtype
 from wavetile.tracing.operations.algebra import add, clamp, div, mul, power, sub
-from wavetile.tracing.operations.pointwise import Promotion, pointwise
+from wavetile.tracing.operations.pointwise import Promotion, check_numbers, pointwise
 from wavetile.tracing.operations.reductions import (
     amax,
     amin,
@@ -181,8 +181,7 @@ def _scaled(emitter: Emitter, tile: Tile, weight: Any, bias: Any, dtype: torch.d
 
 
 def _inverse_root(emitter: Emitter, name: str, tile: Tile, eps: Any) -> Tile:
-    if isinstance(eps, bool) or not isinstance(eps, (int, float)):
-        emitter.fail(ArgumentError, f"{name}: eps is a constant number, not {describe(eps)}")
+    check_numbers(emitter, name, eps=eps)
     return pointwise(
         emitter,
         name,

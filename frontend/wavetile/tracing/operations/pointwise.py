@@ -56,6 +56,15 @@ def accepts(promotion: Promotion, dtype: torch.dtype) -> bool:
     return promotion is not Promotion.NUMBER or dtype is not torch.bool
 
 
+def check_numbers(emitter: Emitter, name: str, **parameters: Any) -> None:
+    """Raises an ArgumentError for a parameter that is not a constant number."""
+    for parameter, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            emitter.fail(
+                ArgumentError, f"{name}: {parameter} is a constant number, not {describe(value)}"
+            )
+
+
 def pointwise(
     emitter: Emitter,
     name: str,
