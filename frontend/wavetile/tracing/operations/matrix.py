@@ -198,10 +198,15 @@ def _batch(emitter: Emitter, name: str, lhs: Tile, rhs: Tile) -> Dim:
     return b if a.name is None else a
 
 
+def _product_dims(lhs: Tile, rhs: Tile) -> tuple[Dim, ...]:
+    """The shape of a product of batches, which broadcast."""
+    pairs = zip(lhs.dims[:-2], rhs.dims[:-2], strict=True)
+    return (*(b if a.name is None else a for a, b in pairs), lhs.dims[-2], rhs.dims[-1])
+
+
 def _batch_product(emitter: Emitter, name: str, lhs: Tile, rhs: Tile, acc: Tile | None) -> Tile:
     batch = _batch(emitter, name, lhs, rhs)
-    pairs = zip(lhs.dims[:-2], rhs.dims[:-2], strict=True)
-    dims = (*(b if a.name is None else a for a, b in pairs), lhs.dims[-2], rhs.dims[-1])
+    dims = _product_dims(lhs, rhs)
     if acc is not None and (
         len(acc.dims) != len(dims) or not all(map(emitter.same, acc.dims[:-2], dims[:-2]))
     ):
@@ -249,8 +254,7 @@ def _sum_of_products(
     if _holds_one(emitter, batch):
         return matrix(None, acc)
     if acc is None:
-        pairs = zip(lhs.dims[count:-2], rhs.dims[count:-2], strict=True)
-        dims = (*(b if a.name is None else a for a, b in pairs), lhs.dims[-2], rhs.dims[-1])
+        dims = _product_dims(lhs, rhs)[count:]
         acc = emitter.full(dims, 0, _ACCUMULATOR.get(lhs.dtype, torch.int32))
     return _counted(emitter, batch, acc, matrix)
 
