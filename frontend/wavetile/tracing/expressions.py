@@ -64,18 +64,33 @@ class AlreadyReportedError(Exception):
 
 
 class Frame:
-    """A function that is being traced: its source, its variables and who called it."""
+    """A function that is being traced: its source, its variables and who called it.
+
+    `function` is that of its source, or the definition of one that stands in device code.
+    """
 
     def __init__(
-        self, source: FunctionSource, variables: dict[str, Any], caller: Frame | None = None
+        self,
+        source: FunctionSource,
+        variables: dict[str, Any],
+        caller: Frame | None = None,
+        definition: ast.Lambda | ast.FunctionDef | None = None,
     ) -> None:
         self.source = source
+        self.function = definition or source.function
         self.variables = variables
         self.caller = caller
         self.call_location: SourceLocation | None = None
         self.loop_depth = 0
         #: The module's location of the call, for operations inside.
         self.module_caller: Any = None
+
+    def is_inside(self, function: types.FunctionType | ast.Lambda | ast.FunctionDef) -> bool:
+        """Whether a function is this one, or has called it."""
+        frame: Frame | None = self
+        while frame is not None and frame.function is not function:
+            frame = frame.caller
+        return frame is not None
 
 
 #: The device of every tensor and tile: the one on which the kernel runs, of type "cuda" in torch.
@@ -152,8 +167,6 @@ class Expressions:
         self.frame = frame
         self.scalars = ScalarEmitter(emitter)
         self._call_node: ast.Call | None = None
-        # The functions of device code that are being called.
-        self._being_called: list[ast.Lambda | ast.FunctionDef] = []
         emitter.call = self.call_function
 
     # -- Places
@@ -261,16 +274,12 @@ class Expressions:
         except TypeError as error:
             self.emitter.fail(ArgumentError, f"{name}: {error}")
         bound.apply_defaults()
-        if node in self._being_called:
+        if self.frame.is_inside(node):
             self.emitter.fail(UnsupportedSyntaxError, f"{name} calls itself", "write it as a loop")
         outer = function.frame
-        inner = Frame(outer.source, {**outer.variables, **bound.arguments}, self.frame)
+        inner = Frame(outer.source, {**outer.variables, **bound.arguments}, self.frame, node)
         inner.call_location, inner.module_caller = outer.call_location, outer.module_caller
-        self._being_called.append(node)
-        try:
-            return self.value_of_body(call, node, inner)
-        finally:
-            self._being_called.pop()
+        return self.value_of_body(call, node, inner)
 
     def value_of_body(
         self, call: ast.Call, node: ast.Lambda | ast.FunctionDef, inner: Frame

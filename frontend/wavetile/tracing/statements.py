@@ -544,15 +544,12 @@ class Statements(Expressions):
         kwargs: dict[str, Any],
     ) -> Any:
         """Traces a helper function in place."""
-        frame: Frame | None = self.frame
-        while frame is not None:
-            if frame.source.function is function:
-                self.emitter.fail(
-                    UnsupportedSyntaxError,
-                    f"`{function.__qualname__}` calls itself",
-                    "write it as a loop",
-                )
-            frame = frame.caller
+        if self.frame.is_inside(function):
+            self.emitter.fail(
+                UnsupportedSyntaxError,
+                f"`{function.__qualname__}` calls itself",
+                "write it as a loop",
+            )
         try:
             bound = inspect.signature(function).bind(*args, **kwargs)
         except TypeError as error:
