@@ -87,8 +87,8 @@ def remedy_of_node(node: ast.AST) -> str:
     return remedy or _ELSEWHERE
 
 
-def _nearest(wanted: str, names: Iterable[str]) -> str | None:
-    close = difflib.get_close_matches(wanted, list(names), n=1, cutoff=0.6)
+def _nearest(wanted: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    close = difflib.get_close_matches(wanted, list(names), n=1, cutoff=cutoff)
     return close[0] if close else None
 
 
@@ -169,5 +169,5 @@ def remedy_of_name(name: str, seen: Iterable[str], imported: Iterable[str]) -> s
     """
     if name in imported:
         return "import it at the top of the file: device code does not see imports of the kernel"
-    close = difflib.get_close_matches(name, list(seen), n=1, cutoff=0.75)
-    return f"did you mean `{close[0]}`?" if close else "assign it before it is read"
+    near = _nearest(name, seen, cutoff=0.75)
+    return f"did you mean `{near}`?" if near else "assign it before it is read"
