@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import linecache
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from wavetile.block_sizes import registrations
@@ -23,25 +23,26 @@ def region_name(region: Region) -> str:
     return f"_wavetile_region_{region.index}"
 
 
-def wrapper_text(source: FunctionSource, regions: Sequence[Region]) -> str:
-    """The source of the wrapper: from the `def` on, each region replaced by its call."""
+def _wrapper_lines(source: FunctionSource, regions: Sequence[Region]) -> Iterator[tuple[int, str]]:
+    """The wrapper's lines, from the `def` on, with the numbers that they have in the file.
+
+    Each region is replaced by its call.
+    """
     lines = linecache.getlines(source.file, source.function.__globals__)
     first, last = source.tree.lineno, source.tree.end_lineno or source.tree.lineno
     replaced = {region.loops[0].lineno: region for region in regions}
-    text: list[str] = []
     number = first
     while number <= last:
         region = replaced.get(number)
         if region is None:
-            text.append(lines[number - 1].rstrip("\n"))
+            yield number, lines[number - 1].rstrip("\n")
             number += 1
             continue
         line = lines[number - 1]
         indent = line[: len(line) - len(line.lstrip())]
         arguments = ", ".join(parameter.expression for parameter in region.parameters)
-        text.append(f"{indent}{region_name(region)}({arguments})")
+        yield number, f"{indent}{region_name(region)}({arguments})"
         number = (region.loops[-1].end_lineno or number) + 1
-    return "\n".join(text) + "\n"
 
 
 class Wrapper:
@@ -50,7 +51,9 @@ class Wrapper:
     def __init__(self, source: FunctionSource, regions: Sequence[Region]) -> None:
         self.source = source
         self.regions = regions
-        self.text = wrapper_text(source, regions)
+        numbered = list(_wrapper_lines(source, regions))
+        self.text = "".join(line + "\n" for _, line in numbered)
+        self._numbers = [number for number, _ in numbered]
         self._code = self._compile()
 
     def _compile(self) -> types.CodeType:
@@ -84,7 +87,21 @@ class Wrapper:
         factory.type_params = []  # type: ignore[attr-defined]  # a field from Python 3.12 on
         module = ast.fix_missing_locations(ast.Module([factory], type_ignores=[]))
         outer = compile(module, file, "exec", dont_inherit=True)
-        return _find_code(_find_code(outer, "_wavetile_factory"), function.__name__)
+        code = _find_code(_find_code(outer, "_wavetile_factory"), function.__name__)
+        return code.replace(co_consts=tuple(map(self._at_home, code.co_consts)))
+
+    def _at_home(self, constant: Any) -> Any:
+        """The code of a function inside the kernel as code of the kernel's file.
+
+        Device code that calls the function then reads its source and names its lines there.
+        """
+        if not isinstance(constant, types.CodeType):
+            return constant
+        return constant.replace(
+            co_filename=self.source.file,
+            co_firstlineno=self._numbers[constant.co_firstlineno - 1],
+            co_consts=tuple(map(self._at_home, constant.co_consts)),
+        )
 
     def _own_names(self) -> list[str]:
         helpers = max((len(region.helpers) for region in self.regions), default=0)

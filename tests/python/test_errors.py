@@ -5,6 +5,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -660,3 +661,31 @@ def test_every_class_has_base_and_builtin() -> None:
             assert kind.__doc__, name
             builtins = [base for base in kind.__mro__ if base.__module__ == "builtins"]
             assert kind is errors.WavetileError or builtins[0] is not Exception, name
+
+
+@wavetile.kernel
+def mistakes_in_functions_of_host_code(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for rows in wl.tile(x.size(0)):
+        out[rows, :] = x[rows, :]
+    first = lambda v: torch.erfinv(v)  # noqa: E731
+
+    def second(v: Any) -> Any:
+        return torch.lgamma(v)
+
+    for rows in wl.tile(x.size(0)):
+        x[rows, :] = first(x[rows, :])
+        out[rows, :] = second(x[rows, :])
+    return out
+
+
+def test_functions_of_host_code_are_located_in_the_file() -> None:
+    with pytest.raises(errors.UnsupportedFunctionError) as caught:
+        mistakes_in_functions_of_host_code(torch.ones(3, 4))
+    found = [caught.value, *caught.value.others]
+    assert [underlined(error) for error in found] == ["torch.erfinv(v)", "torch.lgamma(v)"]
+    lines = Path(__file__).read_text().splitlines()
+    for error, text in zip(found, ("first = lambda", "return torch.lgamma"), strict=True):
+        assert error.location is not None
+        assert error.location.file == __file__
+        assert text in lines[error.location.line - 1]
