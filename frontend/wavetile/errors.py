@@ -9,10 +9,29 @@ says what to write instead. Python's filters (`warnings.filterwarnings`) choose 
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
+
+@functools.lru_cache(maxsize=4)
+def _ends_of_expressions(text: str) -> dict[tuple[int, int], int]:
+    """Where the longest expression ends that begins at a line and column, and ends in that line.
+
+    A file is parsed once: a compilation may have many places in it, of which only these are known.
+    """
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return {}
+    ends: dict[tuple[int, int], int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr) and node.end_lineno == node.lineno:
+            place = node.lineno, node.col_offset
+            ends[place] = max(ends.get(place, 0), node.end_col_offset or 0)
+    return ends
 
 
 @dataclass(frozen=True)
@@ -61,18 +80,8 @@ class SourceLocation:
 
     def _end_of_expression(self) -> int | None:
         """Where the longest expression that begins here ends in this line, if there is one."""
-        try:
-            tree = ast.parse("".join(linecache.getlines(self.file)))
-        except SyntaxError:
-            return None
-        ends = [
-            node.end_col_offset
-            for node in ast.walk(tree)
-            if isinstance(node, ast.expr)
-            and (node.lineno, node.col_offset) == (self.line, self.column)
-            and node.end_lineno == self.line
-        ]
-        return max((end for end in ends if end is not None), default=None)
+        ends = _ends_of_expressions("".join(linecache.getlines(self.file)))
+        return ends.get((self.line, self.column))
 
     def excerpt(self) -> str:
         """The source line with carets under the place; empty if it cannot be read."""
