@@ -46,27 +46,30 @@ bool LinearForm::operator==(const LinearForm &other) const {
 
 namespace {
 
-/// Forms of values, each computed once: values that are used twice would make the work double with
-/// every step otherwise.
-class LinearForms {
+/// The results of a function of values that asks for those of operands, each computed once: values
+/// that are used twice would make the work double with every step otherwise.
+template <typename Result> class Memo {
 public:
-  LinearForm of(Value value) {
-    if (auto found = forms.find(value); found != forms.end())
+  using Function = Result (*)(Value, Memo &);
+
+  explicit Memo(Function compute) : compute(compute) {}
+
+  Result of(Value value) {
+    if (auto found = results.find(value); found != results.end())
       return found->second;
-    LinearForm form = compute(value);
-    forms[value] = form;
-    return form;
+    Result result = compute(value, *this);
+    results[value] = result;
+    return result;
   }
 
 private:
-  LinearForm compute(Value value);
-
-  llvm::DenseMap<Value, LinearForm> forms;
+  Function compute;
+  llvm::DenseMap<Value, Result> results;
 };
 
 } // namespace
 
-LinearForm LinearForms::compute(Value value) {
+static LinearForm computeLinearForm(Value value, Memo<LinearForm> &forms) {
   Operation *op = value.getDefiningOp();
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number))) {
@@ -77,13 +80,13 @@ LinearForm LinearForms::compute(Value value) {
   if (!op || !value.getType().isIntOrIndex())
     return LinearForm::of(value);
   if (isa<arith::AddIOp>(op))
-    return of(op->getOperand(0)) + of(op->getOperand(1));
+    return forms.of(op->getOperand(0)) + forms.of(op->getOperand(1));
   if (isa<arith::SubIOp>(op))
-    return of(op->getOperand(0)) - of(op->getOperand(1));
+    return forms.of(op->getOperand(0)) - forms.of(op->getOperand(1));
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
-    return of(op->getOperand(0));
+    return forms.of(op->getOperand(0));
   if (isa<arith::MulIOp>(op)) {
-    LinearForm left = of(op->getOperand(0)), right = of(op->getOperand(1));
+    LinearForm left = forms.of(op->getOperand(0)), right = forms.of(op->getOperand(1));
     if (right.isConstant())
       return left * right.constant;
     if (left.isConstant())
@@ -92,9 +95,11 @@ LinearForm LinearForms::compute(Value value) {
   return LinearForm::of(value);
 }
 
-LinearForm wavetile::linearFormOf(Value value) { return LinearForms().of(value); }
+LinearForm wavetile::linearFormOf(Value value) {
+  return Memo<LinearForm>(computeLinearForm).of(value);
+}
 
-TileForm wavetile::tileFormOf(Value tile) {
+static TileForm computeTileForm(Value tile, Memo<TileForm> &forms) {
   Operation *op = tile.getDefiningOp();
   if (!op)
     return {};
@@ -104,9 +109,9 @@ TileForm wavetile::tileFormOf(Value tile) {
       })
       .Case([&](FullOp full) { return TileForm{true, linearFormOf(full->getOperand(0)), nullptr}; })
       .Case<ExpandDimsOp, SqueezeDimsOp, BroadcastOp, arith::ExtSIOp>(
-          [&](Operation *same) { return tileFormOf(same->getOperand(0)); })
+          [&](Operation *same) { return forms.of(same->getOperand(0)); })
       .Case([&](arith::AddIOp sum) {
-        TileForm left = tileFormOf(sum.getLhs()), right = tileFormOf(sum.getRhs());
+        TileForm left = forms.of(sum.getLhs()), right = forms.of(sum.getRhs());
         if (!left.known || !right.known || (left.dim && right.dim))
           return TileForm();
         return TileForm{true, left.first + right.first, left.dim ? left.dim : right.dim};
@@ -114,28 +119,9 @@ TileForm wavetile::tileFormOf(Value tile) {
       .Default([](Operation *) { return TileForm(); });
 }
 
-namespace {
+TileForm wavetile::tileFormOf(Value tile) { return Memo<TileForm>(computeTileForm).of(tile); }
 
-/// What values are in the call that is compiled for, each computed once.
-class Hints {
-public:
-  std::optional<int64_t> of(Value value) {
-    if (auto found = hints.find(value); found != hints.end())
-      return found->second;
-    std::optional<int64_t> hint = compute(value);
-    hints[value] = hint;
-    return hint;
-  }
-
-private:
-  std::optional<int64_t> compute(Value value);
-
-  llvm::DenseMap<Value, std::optional<int64_t>> hints;
-};
-
-} // namespace
-
-std::optional<int64_t> Hints::compute(Value value) {
+static std::optional<int64_t> computeHint(Value value, Memo<std::optional<int64_t>> &hints) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
     if (!kernel)
@@ -149,7 +135,7 @@ std::optional<int64_t> Hints::compute(Value value) {
   Operation *op = value.getDefiningOp();
   if (op->getNumOperands() != 2)
     return std::nullopt;
-  std::optional<int64_t> left = of(op->getOperand(0)), right = of(op->getOperand(1));
+  std::optional<int64_t> left = hints.of(op->getOperand(0)), right = hints.of(op->getOperand(1));
   if (!left || !right)
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
@@ -164,4 +150,6 @@ std::optional<int64_t> Hints::compute(Value value) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-std::optional<int64_t> wavetile::hintOf(Value value) { return Hints().of(value); }
+std::optional<int64_t> wavetile::hintOf(Value value) {
+  return Memo<std::optional<int64_t>>(computeHint).of(value);
+}

@@ -237,6 +237,17 @@ def doubled_indices(x: torch.Tensor, out: torch.Tensor, n: int) -> None:
             out[row] = x[index + k].sum(0)
 
 
+@wavetile.kernel
+def doubled_tiles(x: torch.Tensor, out: torch.Tensor) -> None:
+    for rows in wl.tile(x.size(0)):
+        index = rows.index
+        for _ in wl.static_range(40):
+            index = index + index
+        out[index] = x[rows]
+
+
 @pytest.mark.compiled
 def test_indices_of_shared_parts_take_no_time() -> None:
     doubled_indices.bind(torch.zeros(3), torch.zeros(3), 0).ir("tile")
+    with pytest.warns(RaceWarning):
+        doubled_tiles.bind(torch.zeros(3), torch.zeros(3)).ir("tile")
