@@ -36,6 +36,7 @@
 #include "passes/Passes.h"
 #include "passes/Place.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -110,9 +111,10 @@ bool LayoutAssignment::assign(Value value, const Layout &layout) {
 // Anchors
 //===----------------------------------------------------------------------===//
 
-/// The store that writes `value`, or a value computed from it element by element.
-static tile::StoreOp findStore(Value value, unsigned depth = 0) {
-  if (depth > 64)
+/// The store that writes `value`, or a value computed from it element by element; none by way of
+/// what was seen before.
+static tile::StoreOp findStore(Value value, llvm::DenseSet<Value> &seen) {
+  if (!seen.insert(value).second)
     return {};
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
@@ -131,7 +133,7 @@ static tile::StoreOp findStore(Value value, unsigned depth = 0) {
           next = result;
     }
     if (next)
-      if (tile::StoreOp store = findStore(next, depth + 1))
+      if (tile::StoreOp store = findStore(next, seen))
         return store;
   }
   return {};
@@ -154,7 +156,8 @@ LogicalResult LayoutAssignment::anchorDot(tile::DotOp dot) {
   shape.rhs = *rhs;
   shape.result = *result;
   unsigned storedBits = elementBits(shape.result);
-  if (tile::StoreOp store = findStore(dot.getResult())) {
+  llvm::DenseSet<Value> seen;
+  if (tile::StoreOp store = findStore(dot.getResult(), seen)) {
     storedBits = std::max(8u, store.getValue().getType().getElementTypeBitWidth());
     shape.contiguousDim = CoalescedLayouts::contiguousDim(store).value_or(1);
   }

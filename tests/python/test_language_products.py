@@ -248,6 +248,23 @@ def test_nothing_to_sum(target: str, dtype: torch.dtype) -> None:
     assert (out == 0).all()
 
 
+@wavetile.kernel
+def doubled_product(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty(x.size(0))
+    for rows in wl.tile(x.size(0)):
+        v = wl.dot(x[rows, :], x[:, :])
+        for _ in wl.static_range(40):
+            v = v + v
+        out[rows] = v.sum(-1)
+    return out
+
+
+@pytest.mark.compiled
+def test_what_shares_parts_of_a_product_takes_no_time() -> None:
+    x = torch.zeros(32, 32, dtype=torch.bfloat16)
+    doubled_product.bind(x, target="gfx950").ir("final")
+
+
 # -- Products of more dimensions
 
 
