@@ -16,7 +16,7 @@ using namespace wavetile::rocm;
 //===----------------------------------------------------------------------===//
 
 Type Lowering::registerType(Type element) {
-  if (isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType>(element))
+  if (tile::isFp8(element))
     return builder.getI8Type();
   if (element.isIndex())
     return indexType();
