@@ -65,20 +65,6 @@ std::pair<const Backend *, const TargetInfo *> findTarget(const std::string &nam
   return {backend, valueOrCompilationError(backend->target(name))};
 }
 
-/// What Python code asks of the table of targets.
-struct TargetFacts {
-  std::string name;
-  unsigned waveSize;
-  unsigned maxWavesPerWorkgroup;
-  unsigned computeUnits;
-};
-
-TargetFacts getTargetFacts(const std::string &name) {
-  const TargetInfo *info = findTarget(name).second;
-  return {info->name().str(), info->waveSize(), info->maxWavesPerWorkgroup(),
-          info->device().computeUnits};
-}
-
 std::vector<KernelResources> getResources(const py::bytes &codeObject, const std::string &target) {
   auto [backend, info] = findTarget(target);
   return valueOrCompilationError(backend->resources(toBytes(codeObject), *info));
@@ -146,11 +132,10 @@ void addCompilerBindings(py::module_ &module) {
       .def_readonly("times", &CompileResult::times)
       .def_readonly("notes", &CompileResult::notes);
 
-  py::class_<TargetFacts>(module, "TargetFacts", "A row of the table of targets.")
-      .def_readonly("name", &TargetFacts::name)
-      .def_readonly("wave_size", &TargetFacts::waveSize)
-      .def_readonly("max_waves_per_workgroup", &TargetFacts::maxWavesPerWorkgroup)
-      .def_readonly("compute_units", &TargetFacts::computeUnits);
+  py::class_<TargetInfo, std::unique_ptr<TargetInfo, py::nodelete>>(module, "TargetInfo")
+      .def_property_readonly("max_waves_per_workgroup", &TargetInfo::maxWavesPerWorkgroup)
+      .def_property_readonly("compute_units",
+                             [](const TargetInfo &target) { return target.device().computeUnits; });
 
   py::class_<KernelResources>(module, "KernelResources")
       .def_readonly("symbol", &KernelResources::symbol)
@@ -191,7 +176,9 @@ void addCompilerBindings(py::module_ &module) {
   module.def("disassemble", &disassemble, py::arg("code_object"), py::arg("target"),
              py::arg("source") = py::none());
   module.def("target_names", &targetNames);
-  module.def("target_facts", &getTargetFacts, py::arg("target"));
+  module.def(
+      "target_facts", [](const std::string &name) { return findTarget(name).second; },
+      py::arg("target"), py::return_value_policy::reference);
   module.def("config_keys", [] { return configKeys().vec(); });
   module.def("parse_config", &parseConfig);
   module.def("check_config",

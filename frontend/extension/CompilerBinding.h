@@ -10,7 +10,8 @@
 //   compile(module, target, config={}, keep_stages=[]) -> CompileResult
 //       module: a TileModule, left as it was. config: dict of int and str. Without
 //       the GIL. wavetile.errors.CompilationError with every diagnostic.
-//   PerformanceNote: .message, .remedy, .file, .line, .column   see PerformanceNotes.h
+//   PerformanceNote: see PerformanceNotes.h; .message, .remedy, .file, .line, .column,
+//       .callers (list of (file, line, column))
 //   CompileResult: .plan (LaunchPlan), .code_object (bytes), .config (dict, complete),
 //       .stages (dict of stage name to text), .times (list of (stage, milliseconds)),
 //       .notes (list of PerformanceNote)
@@ -23,6 +24,7 @@
 //   disassemble(code_object, target, source=None) -> str
 //       source: callable (file, line) -> text of that line or ""
 //   target_names() -> list[str]
+//   target_facts(target) -> TargetInfo  .max_waves_per_workgroup, .compute_units
 //   config_keys() -> list[ConfigKey]    .suffix, .per_dimension, .values, .description
 //   parse_config(text) -> dict          ValueError if a key or value is not in the table
 //   check_config(dict)                  ValueError likewise
