@@ -47,6 +47,11 @@ def on(
     return _variant(kernel, target, wavetile.Config(config) if config else None, fast_math)
 
 
+def in_python(kernel: wavetile.Kernel) -> wavetile.Kernel:
+    """The kernel, run line by line and not compiled."""
+    return wavetile.kernel(interpret=True)(kernel.source.function)
+
+
 def beyond(dtype: torch.dtype) -> float | bool:
     """What lies beyond extents: NaN, or for integers a number that no test's data has."""
     if dtype == torch.bool:

@@ -14,7 +14,7 @@ import wavetile.language as wl
 from wavetile.errors import DeviceError
 
 from tests.python.conftest import TARGETS
-from tests.python.end_to_end import on
+from tests.python.end_to_end import in_python, on
 
 #: What has AMD's instructions; the host backend has those of this machine.
 GPUS = [target for target in TARGETS if target.startswith("gfx")]
@@ -76,7 +76,7 @@ def test_dtypes_and_numbers(target: str, capfd: pytest.CaptureFixture[str]) -> N
 def test_prints_in_python(capfd: pytest.CaptureFixture[str]) -> None:
     x, y = torch.arange(6.0).view(2, 3) / 3, torch.arange(3)
     out = torch.empty_like(x)
-    wavetile.kernel(interpret=True)(show.source.function)(x, y, out)
+    in_python(show)(x, y, out)
     interpreted = printed(capfd)
     show(x, y, out)
     assert printed(capfd) == interpreted
@@ -157,7 +157,7 @@ def test_assert_statements() -> None:
 
 
 def test_assertions_in_python() -> None:
-    interpreted = wavetile.kernel(interpret=True)(check.source.function)
+    interpreted = in_python(check)
     interpreted(torch.zeros(5), torch.zeros(5))
     with pytest.raises(AssertionError, match="all are below ten"):
         interpreted(torch.full([5], 11.0), torch.zeros(5))
@@ -254,4 +254,4 @@ def test_mistakes_in_instructions() -> None:
     with pytest.raises(wavetile.errors.ArgumentError, match="there are none"):
         without_operand(x)
     with pytest.raises(wavetile.errors.UnsupportedFunctionError, match="no meaning in Python"):
-        wavetile.kernel(interpret=True)(larger.source.function)(x, x, MAXIMUM[True])
+        in_python(larger)(x, x, MAXIMUM[True])

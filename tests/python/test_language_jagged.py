@@ -12,7 +12,7 @@ import wavetile
 import wavetile.language as wl
 
 from tests.python.conftest import TARGETS
-from tests.python.end_to_end import on
+from tests.python.end_to_end import in_python, on
 
 
 def ragged(generator: torch.Generator, rows: int = 13, longest: int = 40) -> torch.Tensor:
@@ -130,9 +130,6 @@ def test_products_end_with_their_rows(generator: torch.Generator) -> None:
 
 
 def test_rows_in_python(generator: torch.Generator) -> None:
-    def in_python(kernel: wavetile.Kernel) -> wavetile.Kernel:
-        return wavetile.kernel(interpret=True)(kernel.source.function)
-
     lengths = ragged(generator)
     x, outs = torch.randn(13, 40, generator=generator), torch.zeros(2, 13, 40)
     results = [

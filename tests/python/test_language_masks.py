@@ -13,7 +13,7 @@ import wavetile
 import wavetile.language as wl
 
 from tests.python.conftest import TARGETS
-from tests.python.end_to_end import on
+from tests.python.end_to_end import in_python, on
 
 
 @wavetile.kernel
@@ -48,7 +48,7 @@ def test_stores(target: str, generator: torch.Generator) -> None:
     z[1:3, x[0] > 0] = -5
     z[..., x[1] > 1] *= 2
     interpreted = [tensor.clone() for tensor in given]
-    wavetile.kernel(interpret=True)(stores.source.function)(*interpreted)
+    in_python(stores)(*interpreted)
     on(stores, target, {"rows": 32})(*given)
     for result, eager, wanted in zip(given, interpreted, expected, strict=True):
         assert torch.equal(result, wanted)

@@ -12,7 +12,7 @@ import wavetile
 import wavetile.language as wl
 
 from tests.python.conftest import TARGETS
-from tests.python.end_to_end import on
+from tests.python.end_to_end import in_python, on
 
 #: The numbers of e2m1 by their codes: table 5 of the OCP's "Microscaling Formats (MX) 1.0".
 NUMBERS = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
@@ -70,7 +70,7 @@ def test_nearest_to_even(target: str, dtype: torch.dtype) -> None:
     packed = on(pack, target)(x, x.flip(0)).view(torch.uint8).long()
     assert torch.equal(packed & 15, expected)
     assert torch.equal(packed >> 4, expected.flip(0))
-    interpreted = wavetile.kernel(interpret=True)(pack.source.function)(x, x.flip(0))
+    interpreted = in_python(pack)(x, x.flip(0))
     assert torch.equal(interpreted.view(torch.uint8).long(), packed)
 
 
@@ -205,7 +205,7 @@ def test_in_python(generator: torch.Generator) -> None:
         x, y = (matrix(form, (33, 96), generator)[0] for form in formats)
         scales = torch.randint(120, 134, (2, 33, 3), generator=generator).to(torch.uint8)
         args = (x, scales[0], y.mT.contiguous(), scales[1], formats)
-        interpreted = wavetile.kernel(interpret=True)(product.source.function)(*args)
+        interpreted = in_python(product)(*args)
         torch.testing.assert_close(product(*args), interpreted, rtol=1e-4, atol=1e-2)
 
 
@@ -257,7 +257,7 @@ def test_k_of_zero_and_not_of_32(target: str, generator: torch.Generator) -> Non
         args = (*args, ("e4m3", "e4m3"))
         result = on(product, target)(*args)
         torch.testing.assert_close(result.double(), expected, rtol=1e-5, atol=1e-3)
-        interpreted = wavetile.kernel(interpret=True)(product.source.function)(*args)
+        interpreted = in_python(product)(*args)
         torch.testing.assert_close(interpreted.double(), expected, rtol=1e-5, atol=1e-3)
 
 

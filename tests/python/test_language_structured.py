@@ -13,6 +13,8 @@ import torch
 import wavetile
 import wavetile.language as wl
 
+from tests.python.end_to_end import in_python
+
 
 @wavetile.kernel
 def sum_of_all(xs: Any, out: torch.Tensor) -> None:
@@ -106,7 +108,7 @@ def test_function_of_the_language_as_argument(
 ) -> None:
     x = torch.randn(19, generator=generator)
     torch.testing.assert_close(applied(x, function), function(x))
-    interpreted = wavetile.kernel(interpret=True)(applied.source.function)
+    interpreted = in_python(applied)
     assert torch.equal(interpreted(x, function), function(x))
     torch.testing.assert_close(applied_all(x, (torch.exp, function)), function(torch.exp(x)))
 

@@ -13,7 +13,7 @@ import wavetile
 import wavetile.language as wl
 
 from tests.python.conftest import TARGETS
-from tests.python.end_to_end import on, surrounded
+from tests.python.end_to_end import in_python, on, surrounded
 
 # -- Lambdas and comprehensions
 
@@ -61,8 +61,7 @@ def comprehensions(
 
 def test_comprehensions(generator: torch.Generator) -> None:
     xs = tuple(torch.randn(3, 50, generator=generator))
-    function = comprehensions.source.function
-    expected = wavetile.kernel(interpret=True)(function)(xs, (1.0, 2.0, 4.0), 3)
+    expected = in_python(comprehensions)(xs, (1.0, 2.0, 4.0), 3)
     torch.testing.assert_close(comprehensions(xs, (1.0, 2.0, 4.0), 3), expected)
     by_hand = xs[0] + (xs[2] * 4 + 2) + 3 + (xs[2] * 4 + 2) * 2 + 5
     torch.testing.assert_close(expected, by_hand)
@@ -105,7 +104,7 @@ def counts_down(x: torch.Tensor, first: int, limit: float) -> torch.Tensor:
 def test_break_of_a_range_with_a_step(target: str, generator: torch.Generator) -> None:
     x = torch.randint(0, 8, (9, 64), generator=generator) / 8
     for first in (63, 0, -1):
-        interpreted = wavetile.kernel(interpret=True)(counts_down.source.function)
+        interpreted = in_python(counts_down)
         expected = interpreted(x, first, 0.8)
         assert torch.equal(on(counts_down, target)(x, first, 0.8), expected)
 
@@ -174,7 +173,7 @@ def test_break(target: str, generator: torch.Generator) -> None:
 def test_break_and_continue(target: str, generator: torch.Generator) -> None:
     x = torch.randint(-5, 6, (7, 60), generator=generator).float()
     result = on(sum_some, target)(x, 15.0, 3)
-    expected = wavetile.kernel(interpret=True)(sum_some.source.function)(x, 15.0, 3)
+    expected = in_python(sum_some)(x, 15.0, 3)
     rows = torch.arange(7) != 2  # which nothing was stored to
     assert torch.equal(result[rows], expected[rows])
 
@@ -223,8 +222,7 @@ def test_steps_that_end_deep_inside(target: str, generator: torch.Generator) -> 
     x[1::2].clamp_(-6)
     y = torch.randint(-1, 5, (33,), generator=generator)
     result = on(steps_that_end_deep_inside, target)(x, y)
-    function = steps_that_end_deep_inside.source.function
-    expected = wavetile.kernel(interpret=True)(function)(x, y)
+    expected = in_python(steps_that_end_deep_inside)(x, y)
     rows = torch.arange(9) != 5  # which nothing was stored to
     assert torch.equal(result[rows], expected[rows])
 

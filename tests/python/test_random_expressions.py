@@ -22,7 +22,7 @@ import wavetile.language as wl
 from hypothesis import strategies as st
 
 from .conftest import SEED_VARIABLE, TARGETS
-from .end_to_end import on
+from .end_to_end import in_python, on
 
 EXAMPLES = int(os.environ.get("WAVETILE_TEST_EXAMPLES", "15"))
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
@@ -220,10 +220,8 @@ def test_random_expression(expression: Expression, seed: int) -> None:
         expression.tree,
         [Bounded(x.double(), torch.zeros(x.shape, dtype=torch.float64), x.dtype) for x in inputs],
     )
-    runs: dict[str, Any] = {
-        target: on(wavetile.kernel(expression.function()), target) for target in TARGETS
-    }
-    runs["eager"] = wavetile.kernel(interpret=True)(expression.function())
+    kernel = wavetile.kernel(expression.function())
+    runs = {target: on(kernel, target) for target in TARGETS} | {"eager": in_python(kernel)}
     for name, run in runs.items():
         out = torch.full(expression.shape, torch.nan, dtype=exact.dtype)
         run(*inputs, out)

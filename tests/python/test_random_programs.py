@@ -14,7 +14,7 @@ from wavetile import _C
 
 from tests.python.conftest import SEED_VARIABLE, TARGETS
 
-from .end_to_end import on
+from .end_to_end import in_python, on
 from .random_programs import Program, programs
 
 #: Programs of each form; more by WAVETILE_TEST_EXAMPLES.
@@ -122,7 +122,7 @@ def test_random_program(form: str, data: st.DataObject) -> None:
     kernel = wavetile.kernel(program.kernel())
     tensors = program.tensors(torch.Generator().manual_seed(seed))
 
-    eager = wavetile.kernel(interpret=True)(program.kernel())
+    eager = in_python(kernel)
     _check(program, lambda t: eager(*t.values(), program.scalar), seed, "eagerly")
 
     for stage in ("tile", "final"):
