@@ -11,7 +11,6 @@ one, and the sign of a sum of zeros, torch does not say. Tensors may be empty.
 from __future__ import annotations
 
 import itertools
-import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +18,8 @@ from typing import Any
 import torch
 import wavetile.language as wl
 from hypothesis import strategies as st
+
+from .end_to_end import defined
 
 #: The largest integer up to which a dtype holds all.
 LIMITS = {
@@ -119,11 +120,8 @@ class Program:
         return self._function(text, f"{self.filename} as torch")
 
     def _function(self, text: str, filename: str) -> Callable[..., Any]:
-        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-        scope: dict[str, Any] = {"torch": torch, "wl": wl, "ALL": slice(None), "dot": _dot}
-        exec(compile(text, filename, "exec"), scope)
-        function: Callable[..., Any] = scope["program"]
-        return function
+        names = {"torch": torch, "wl": wl, "ALL": slice(None), "dot": _dot}
+        return defined("program", text, filename, **names)
 
     def tensors(self, generator: torch.Generator) -> dict[str, torch.Tensor]:
         """Fresh inputs, and outputs full of what nothing computes."""

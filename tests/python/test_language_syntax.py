@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import wavetile
 import wavetile.language as wl
 
 from tests.python.conftest import TARGETS
-from tests.python.end_to_end import in_python, on, surrounded
+from tests.python.end_to_end import defined, in_python, on, surrounded
 
 # -- Lambdas and comprehensions
 
@@ -228,10 +227,10 @@ def test_steps_that_end_deep_inside(target: str, generator: torch.Generator) -> 
 
 
 @pytest.mark.compiled
-def test_jumps_copy_nothing(tmp_path: Path) -> None:
+def test_jumps_copy_nothing() -> None:
     def operations(count: int) -> int:
-        lines = ["import torch", "import wavetile.language as wl", "def run(x):"]
-        lines += [
+        lines = [
+            "def run(x):",
             "    for row in wl.grid(x.size(0)):",
             "        total = 0",
             "        for i in range(9):",
@@ -240,11 +239,8 @@ def test_jumps_copy_nothing(tmp_path: Path) -> None:
             lines += [f"            if x[row, {i}] > i:", f"                if x[row, {i}] > 7:"]
             lines += ["                    continue", "                total += i"]
         lines += ["            total += 1", "        x[row, 0] = total"]
-        path = tmp_path / f"jumps_{count}.py"
-        path.write_text("\n".join(lines))
-        names: dict[str, Any] = {}
-        exec(compile(path.read_text(), str(path), "exec"), names)
-        bound = wavetile.kernel(names["run"]).bind(torch.zeros(3, 20))
+        function = defined("run", "\n".join(lines), f"<{count} jumps>", wl=wl)
+        bound = wavetile.kernel(function).bind(torch.zeros(3, 20))
         return len(bound.ir("tile").splitlines())
 
     few, more, many = (operations(count) for count in (4, 8, 12))

@@ -9,7 +9,6 @@ errors of its operands it lets through.
 from __future__ import annotations
 
 import itertools
-import linecache
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ import wavetile.language as wl
 from hypothesis import strategies as st
 
 from .conftest import SEED_VARIABLE, TARGETS
-from .end_to_end import in_python, on
+from .end_to_end import defined, in_python, on
 
 EXAMPLES = int(os.environ.get("WAVETILE_TEST_EXAMPLES", "15"))
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
@@ -167,12 +166,7 @@ class Expression:
 
     def function(self) -> Callable[..., Any]:
         """The undecorated function, whose source Python can find."""
-        lines = self.source.splitlines(keepends=True)
-        linecache.cache[self.filename] = (len(self.source), None, lines, self.filename)
-        scope: dict[str, Any] = {"torch": torch, "wl": wl}
-        exec(compile(self.source, self.filename, "exec"), scope)
-        result: Callable[..., Any] = scope["expression"]
-        return result
+        return defined("expression", self.source, self.filename, torch=torch, wl=wl)
 
 
 def _trees(leaves: int) -> Any:
