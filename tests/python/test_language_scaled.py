@@ -114,13 +114,18 @@ def matrix(
     return codes.to(torch.uint8), numbers.double()
 
 
+def factors(scales: torch.Tensor) -> torch.Tensor:
+    """What scales multiply elements along K by, one by one, in f64."""
+    return torch.exp2(scales.double() - 127).repeat_interleave(32, -1)
+
+
 def check(target: str, formats: tuple[str, str], k: int, generator: torch.Generator) -> None:
     m, n = 35, 33
     (x, x_numbers), (y, y_numbers) = (
         matrix(form, (rows, k), generator) for form, rows in zip(formats, (m, n), strict=True)
     )
     scales = [torch.randint(120, 134, (r, k // 32), generator=generator) for r in (m, n)]
-    wide = [torch.exp2(s.double() - 127).repeat_interleave(32, 1) for s in scales]
+    wide = [factors(s) for s in scales]
     expected = (x_numbers * wide[0]) @ (y_numbers * wide[1]).mT
     x_scale, y_scale = (s.to(torch.uint8) for s in scales)
     result = on(product, target)(x, x_scale, y.mT.contiguous(), y_scale, formats)
@@ -193,7 +198,7 @@ def blocks(
 def test_k_in_blocks(target: str, generator: torch.Generator) -> None:
     (x, wide_x), (y, wide_y) = (matrix("e4m3", (40, 224), generator) for _ in range(2))
     scales = torch.randint(125, 130, (2, 40, 7), generator=generator)
-    wide = torch.exp2(scales.double() - 127).repeat_interleave(32, 2)
+    wide = factors(scales)
     expected = (wide_x * wide[0]) @ (wide_y * wide[1]).mT
     x_scale, y_scale = scales.to(torch.uint8)
     result = on(blocks, target)(x, x_scale, y.mT.contiguous(), y_scale)
@@ -241,7 +246,7 @@ def fixed_blocks(
 def test_a_block_of_k_with_its_scales(target: str, generator: torch.Generator) -> None:
     (x, wide_x), (y, wide_y) = (matrix("e4m3", (40, 224), generator) for _ in range(2))
     scales = torch.randint(125, 130, (40, 7), generator=generator)
-    expected = (wide_x * torch.exp2(scales.double() - 127).repeat_interleave(32, 1)) @ wide_y.mT
+    expected = (wide_x * factors(scales)) @ wide_y.mT
     result = on(fixed_blocks, target)(x, scales.to(torch.uint8), y.mT.contiguous(), 64, 2)
     torch.testing.assert_close(result.double(), expected, rtol=1e-5, atol=1e-3)
 
@@ -251,7 +256,7 @@ def test_k_of_zero_and_not_of_32(target: str, generator: torch.Generator) -> Non
     for k in (0, 40):
         (x, wide_x), (y, wide_y) = (matrix("e4m3", (33, k), generator) for _ in range(2))
         scales = torch.randint(120, 134, (2, 33, -(-k // 32)), generator=generator)
-        wide = [torch.exp2(s.double() - 127).repeat_interleave(32, 1)[:, :k] for s in scales]
+        wide = factors(scales)[..., :k]
         expected = (wide_x * wide[0]) @ (wide_y * wide[1]).mT
         args = (x, scales[0].to(torch.uint8), y.mT.contiguous(), scales[1].to(torch.uint8))
         args = (*args, ("e4m3", "e4m3"))
